@@ -1,0 +1,76 @@
+#include "core/random.h"
+
+#define GOLDEN_GAMMA UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio, odd: SplitMix64 */
+
+/* SplitMix64's output function (its "variant 13" constants). */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+struct random random_at(uint64_t seed, int64_t record, uint64_t purpose)
+{
+    /* Mixed one after the other, so that (1, 2) and (2, 1) are unrelated streams. */
+    uint64_t state = mix(seed + GOLDEN_GAMMA);
+    state = mix(state + (uint64_t)record * GOLDEN_GAMMA + 1);
+    state = mix(state + purpose * GOLDEN_GAMMA + 2);
+    return (struct random){state};
+}
+
+uint64_t random_next(struct random *random)
+{
+    random->state += GOLDEN_GAMMA;
+    return mix(random->state);
+}
+
+uint64_t random_below(struct random *random, uint64_t bound)
+{
+    if (bound < 2)
+        return 0;
+    /* The high half of a product is uniform once the low halves that stand for
+     * the 2^64 mod bound extra draws are refused (Lemire 2019). */
+    unsigned __int128 product = (unsigned __int128)random_next(random) * bound;
+    if ((uint64_t)product < bound) {
+        uint64_t refused = (0 - bound) % bound;
+        while ((uint64_t)product < refused)
+            product = (unsigned __int128)random_next(random) * bound;
+    }
+    return (uint64_t)(product >> 64);
+}
+
+double random_unit(struct random *random)
+{
+    return (double)(random_next(random) >> 11) * 0x1.0p-53;
+}
+
+void random_bytes(struct random *random, void *out, size_t length)
+{
+    unsigned char *bytes = out;
+    for (size_t place = 0; place < length; place += 8) {
+        uint64_t draw = random_next(random);
+        for (size_t i = 0; i < 8 && place + i < length; i++)
+            bytes[place + i] = (unsigned char)(draw >> (8 * i));
+    }
+}
+
+/* Nine characters of 95 come from one draw: 95^9 goes into 2^64 29 times; the
+ * draws above are refused, so that each character is as likely. */
+#define PRINTABLE_COUNT    95
+#define PRINTABLE_PER_DRAW 9
+#define PRINTABLE_PRODUCT  UINT64_C(630249409724609375) /* 95^9 */
+
+void random_printable(struct random *random, char *out, size_t length)
+{
+    size_t place = 0;
+    while (place < length) {
+        uint64_t draw = random_next(random);
+        if (draw >= UINT64_MAX / PRINTABLE_PRODUCT * PRINTABLE_PRODUCT)
+            continue;
+        for (int i = 0; i < PRINTABLE_PER_DRAW && place < length; i++) {
+            out[place++] = (char)(' ' + draw % PRINTABLE_COUNT);
+            draw /= PRINTABLE_COUNT;
+        }
+    }
+}
