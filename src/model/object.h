@@ -1,0 +1,65 @@
+/* An object: what a store is asked to hold, in neutral terms. A record through
+ * an encoding gives one or more; so does a key sampled from a live server. A
+ * store turns an object into its wire form; a model turns it into blocks. */
+#ifndef TARE_MODEL_OBJECT_H
+#define TARE_MODEL_OBJECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/slice.h"
+
+enum object_type {
+    OBJECT_STRING,
+    OBJECT_HASH,
+    OBJECT_LIST,
+    OBJECT_SET,
+    OBJECT_ZSET,
+    OBJECT_STREAM,
+    OBJECT_DOCUMENT /* a BSON document; its key is the _id, and stands in body too */
+};
+
+/* A hash's field and value; a sorted set's member (name) and score; a list's
+ * or set's member (name). Bytes may be NULL where only lengths are known; a
+ * number is then told by is_integer. */
+struct element {
+    struct slice name;
+    struct slice value;
+    double score;
+    bool name_is_integer, value_is_integer; /* set where bytes are NULL; else told from the bytes */
+};
+
+/* The bytes that the encoder counted in this object, by account of the stages
+ * payload and encoding. Their sum is what the object's content occupies before
+ * any store adds to it. */
+struct counted {
+    int64_t key;
+    int64_t values;       /* canonical text of the values */
+    int64_t field_names;
+    int64_t framing;      /* punctuation, headers, types, lengths, the name _id */
+    int64_t number_form;  /* stored length of numbers less canonical text; may be negative */
+    int64_t escapes;
+    int64_t compression;  /* compressed less plain; negative where it gains */
+};
+
+int64_t counted_sum(const struct counted *counted);
+void counted_add(struct counted *to, const struct counted *from);
+
+struct object {
+    enum object_type type;
+    struct slice key;
+    struct slice body; /* a string's value; a document's BSON, whole */
+    struct element *elements; /* of the other types, in the order of the wire */
+    size_t element_count;
+    int64_t ttl_seconds; /* 0: none */
+    /* True: the elements are added to one object that many records share (YCSB's
+     * _indices); the model lets it grow. False: the object is whole and new. */
+    bool shared;
+    struct counted counted;
+};
+
+/* A number that objects with the same element names, in the same order, share (FNV-1a over lengths
+ * and bytes; where bytes are NULL, over the lengths): a server's hash seed treats them alike. */
+uint64_t object_names_signature(const struct object *object);
+
+#endif
