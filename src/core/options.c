@@ -241,3 +241,14 @@ int options_parse(const struct option_spec *specs, const char *text, void *targe
     free(copy);
     return failed;
 }
+
+void options_free(const struct option_spec *specs, void *target)
+{
+    for (; specs && specs->name; specs++) {
+        if (specs->type != OPTION_TEXT)
+            continue;
+        char **text = (char **)(void *)((char *)target + specs->offset);
+        free(*text);
+        *text = NULL;
+    }
+}

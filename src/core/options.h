@@ -35,6 +35,9 @@ int option_set(const struct option_spec *specs, const char *name, const char *va
 int options_parse(const struct option_spec *specs, const char *text, void *target,
                   const char *subject, struct tare_error *error);
 
+/* Frees what OPTION_TEXT members of the target hold. */
+void options_free(const struct option_spec *specs, void *target);
+
 /* A whole decimal integer in [low, high]; "1000000", also with the suffixes
  * k, M, G (powers of 1,000). what names it in the message: "-n". */
 int parse_integer(const char *text, int64_t low, int64_t high, const char *what, int64_t *number,

@@ -1,28 +1,16 @@
 #include "core/random.h"
 
-#define GOLDEN_GAMMA UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio, odd: SplitMix64 */
-
-/* SplitMix64's output function (its "variant 13" constants). */
-static uint64_t mix(uint64_t z)
+/* A state that depends on all bits of both: one draw of a stream that starts at their sum. */
+static uint64_t mix(uint64_t state, uint64_t place)
 {
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    struct random random = {state + place * UINT64_C(0x9e3779b97f4a7c15)};
+    return random_next(&random);
 }
 
 struct random random_at(uint64_t seed, int64_t record, uint64_t purpose)
 {
     /* Mixed one after the other, so that (1, 2) and (2, 1) are unrelated streams. */
-    uint64_t state = mix(seed + GOLDEN_GAMMA);
-    state = mix(state + (uint64_t)record * GOLDEN_GAMMA + 1);
-    state = mix(state + purpose * GOLDEN_GAMMA + 2);
-    return (struct random){state};
-}
-
-uint64_t random_next(struct random *random)
-{
-    random->state += GOLDEN_GAMMA;
-    return mix(random->state);
+    return (struct random){mix(mix(mix(0, seed), (uint64_t)record), purpose)};
 }
 
 uint64_t random_below(struct random *random, uint64_t bound)

@@ -1,0 +1,66 @@
+/* A record: a key and its fields, or a nested document. All memory is the
+ * arena's that the data set was given. */
+#ifndef TARE_DATA_RECORD_H
+#define TARE_DATA_RECORD_H
+
+#include "core/memory.h"
+#include "core/slice.h"
+
+enum value_type {
+    VALUE_NULL,
+    VALUE_BOOLEAN,
+    VALUE_INTEGER,
+    VALUE_DOUBLE,
+    VALUE_TEXT,  /* UTF-8 */
+    VALUE_BYTES, /* not known to be text: YCSB's random bytes */
+    VALUE_ARRAY,
+    VALUE_OBJECT
+};
+
+struct member;
+
+struct value {
+    enum value_type type;
+    union {
+        bool boolean;
+        int64_t integer;
+        double real;
+        struct slice text; /* VALUE_TEXT, VALUE_BYTES */
+        struct {
+            struct member *items; /* names are empty in an array */
+            size_t count;
+        } children; /* VALUE_ARRAY, VALUE_OBJECT */
+    } as;
+};
+
+struct member {
+    struct slice name;
+    struct value value;
+};
+
+struct record {
+    struct slice key;
+    struct member *fields;
+    size_t field_count;
+    bool key_in_fields; /* the key is a field of the record too (a file's), not counted twice */
+};
+
+/* Length in bytes of a value's canonical text: a text's own bytes, a number's
+ * shortest decimal text, true/false/null; of an array or object the sum over
+ * its leaves. This is what payload counts. */
+int64_t value_text_length(const struct value *value);
+
+/* The canonical text itself of a leaf (not array, not object), in the arena or
+ * borrowed from the value. */
+struct slice value_text(const struct value *value, struct arena *arena);
+
+/* A prefix and a number's decimal text, in the arena: "player:42". */
+struct slice numbered_text(const char *prefix, int64_t number, struct arena *arena);
+
+/* Length of all names inside the value: of an object's members, recursively. */
+int64_t value_names_length(const struct value *value);
+
+/* Shortest decimal text that reads back as the same double; out holds 32. */
+size_t double_text(double real, char *out);
+
+#endif
