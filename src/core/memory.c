@@ -47,16 +47,13 @@ char *memory_text(const char *text)
 
 char *memory_format(const char *format, ...)
 {
+    char *text;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (length < 0)
-        length = 0;
-    char *text = memory_new((size_t)length + 1);
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    va_end(arguments);
+        memory_exhausted(strlen(format));
     return text;
 }
 

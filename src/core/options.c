@@ -113,7 +113,7 @@ int error_unknown(struct tare_error *error, const char *what, const char *name,
         return error_set(error, TARE_USAGE, "unknown %s '%s'%s%s; did you mean '%s'?", what, name,
                          of, subject, nearest);
     if (!names[0])
-        return error_set(error, TARE_USAGE, "unknown %s '%s'%s%s; there is none", what, name, of,
+        return error_set(error, TARE_USAGE, "unknown %s '%s'%s%s, which has none", what, name, of,
                          subject);
     char *list = name_list(names);
     error_set(error, TARE_USAGE, "unknown %s '%s'%s%s; known are %s", what, name, of, subject,

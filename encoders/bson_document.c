@@ -1,0 +1,277 @@
+#include "encoders/bson_document.h"
+
+#include <bson/bson.h>
+
+#include "encoders/encoding.h"
+
+/* libbson asks for room through this; the buffer keeps it for the next document. */
+static void *grow_buffer(void *memory, size_t size, void *context)
+{
+    struct buffer *buffer = context;
+    buffer->data = memory_resize(memory, size);
+    buffer->capacity = size;
+    return buffer->data;
+}
+
+/* libbson takes a NULL for "no value". */
+static const char *bytes_of(struct slice slice)
+{
+    return slice.length ? slice.bytes : "";
+}
+
+static int too_large(struct tare_error *error)
+{
+    return error_set(error, TARE_USAGE, "is larger than BSON holds, 2 GiB");
+}
+
+static int check_name(struct slice name, struct tare_error *error)
+{
+    char shown[SLICE_SHOW_SIZE];
+    if (name.length > INT32_MAX)
+        return too_large(error);
+    if (name.length && memchr(name.bytes, '\0', name.length))
+        return error_set(error, TARE_USAGE,
+                         "the name '%s' has a NUL in it, which BSON ends names with",
+                         slice_show(name, shown));
+    if (!slice_utf8(name))
+        return error_set(error, TARE_USAGE, "the name '%s' is no UTF-8, which BSON requires",
+                         slice_show(name, shown));
+    return 0;
+}
+
+static int append_text(bson_t *bson, struct slice name, struct slice text, struct tare_error *error)
+{
+    if (text.length > INT32_MAX)
+        return too_large(error);
+    if (!slice_utf8(text))
+        return error_set(error, TARE_USAGE, "is text, but no UTF-8, which BSON requires");
+    return bson_append_utf8(bson, bytes_of(name), (int)name.length, bytes_of(text),
+                            (int)text.length)
+               ? 0
+               : too_large(error);
+}
+
+/* A number, boolean or null. */
+static int append_plain(bson_t *bson, struct slice name, const struct value *value,
+                        struct counted *counted, struct tare_error *error)
+{
+    const char *key = bytes_of(name);
+    int length = (int)name.length;
+    int64_t stored = 0;
+    bool fits = false;
+    switch (value->type) {
+    case VALUE_BOOLEAN:
+        stored = 1;
+        fits = bson_append_bool(bson, key, length, value->as.boolean);
+        break;
+    case VALUE_INTEGER:
+        if (value->as.integer >= INT32_MIN && value->as.integer <= INT32_MAX) {
+            stored = 4;
+            fits = bson_append_int32(bson, key, length, (int32_t)value->as.integer);
+        } else {
+            stored = 8;
+            fits = bson_append_int64(bson, key, length, value->as.integer);
+        }
+        break;
+    case VALUE_DOUBLE:
+        stored = 8;
+        fits = bson_append_double(bson, key, length, value->as.real);
+        break;
+    default:
+        fits = bson_append_null(bson, key, length);
+        break;
+    }
+    int64_t text = value_text_length(value);
+    counted->values += text;
+    counted->number_form += stored - text;
+    return fits ? 0 : too_large(error);
+}
+
+static int append_members(bson_t *bson, const struct member *members, size_t count, bool named,
+                          int depth, struct counted *counted, struct tare_error *error);
+
+static int append_nested(bson_t *bson, struct slice name, const struct value *value, int depth,
+                         struct counted *counted, struct tare_error *error)
+{
+    bson_t child;
+    bool array = value->type == VALUE_ARRAY;
+    bool fits = array ? bson_append_array_begin(bson, bytes_of(name), (int)name.length, &child)
+                      : bson_append_document_begin(bson, bytes_of(name), (int)name.length, &child);
+    if (!fits)
+        return too_large(error);
+    int failed = append_members(&child, value->as.children.items, value->as.children.count, !array,
+                                depth + 1, counted, error);
+    fits = array ? bson_append_array_end(bson, &child) : bson_append_document_end(bson, &child);
+    return failed ? failed : fits ? 0 : too_large(error);
+}
+
+static int append_value(bson_t *bson, struct slice name, const struct value *value, int depth,
+                        struct counted *counted, struct tare_error *error)
+{
+    switch (value->type) {
+    case VALUE_TEXT:
+        counted->values += (int64_t)value->as.text.length;
+        return append_text(bson, name, value->as.text, error);
+    case VALUE_BYTES:
+        counted->values += (int64_t)value->as.text.length;
+        if (value->as.text.length > INT32_MAX ||
+            !bson_append_binary(bson, bytes_of(name), (int)name.length, BSON_SUBTYPE_BINARY,
+                                (const uint8_t *)bytes_of(value->as.text),
+                                (uint32_t)value->as.text.length))
+            return too_large(error);
+        return 0;
+    case VALUE_ARRAY:
+    case VALUE_OBJECT:
+        return append_nested(bson, name, value, depth, counted, error);
+    default:
+        return append_plain(bson, name, value, counted, error);
+    }
+}
+
+static int append_members(bson_t *bson, const struct member *members, size_t count, bool named,
+                          int depth, struct counted *counted, struct tare_error *error)
+{
+    if (depth > ENCODING_DEPTH_MAX)
+        return error_set(error, TARE_USAGE, "is nested deeper than %d levels", ENCODING_DEPTH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct slice name = members[i].name;
+        char place[16];
+        if (named) {
+            if (check_name(name, error))
+                return -1;
+            counted->field_names += (int64_t)name.length;
+        } else {
+            /* An array is a document whose names are "0", "1", ...: framing, they are not data. */
+            const char *text;
+            size_t length = bson_uint32_to_string((uint32_t)i, &text, place, sizeof place);
+            name = slice_of(text, length);
+        }
+        if (append_value(bson, name, &members[i].value, depth, counted, error)) {
+            char shown[SLICE_SHOW_SIZE];
+            return depth == 1
+                       ? error_prefix(error, "field '%s'", slice_show(members[i].name, shown))
+                       : -1;
+        }
+    }
+    return 0;
+}
+
+int bson_document_make(struct buffer *out, const struct slice *id, const struct member *members,
+                       size_t count, struct counted *counted, struct tare_error *error)
+{
+    /* The empty document, which libbson goes on from: its length and its end. */
+    static const char empty[] = {5, 0, 0, 0, 0};
+    buffer_clear(out);
+    buffer_append(out, empty, sizeof empty);
+    uint8_t *data = (uint8_t *)out->data;
+    size_t size = out->capacity;
+    bson_t *bson = bson_new_from_buffer(&data, &size, grow_buffer, out);
+    *counted = (struct counted){0};
+    int failed = 0;
+    if (id) {
+        counted->key = (int64_t)id->length;
+        failed = append_text(bson, slice_text("_id"), *id, error);
+        if (failed)
+            error_prefix(error, "the key");
+    }
+    if (!failed)
+        failed = append_members(bson, members, count, true, 1, counted, error);
+    out->length = bson->len;
+    bson_destroy(bson); /* the struct alone: the bytes are the buffer's */
+    counted->framing = (int64_t)out->length - counted_sum(counted);
+    return failed;
+}
+
+static int read_members(bson_iter_t *iter, struct arena *arena, struct member **members,
+                        size_t *count, int depth, struct tare_error *error);
+
+static struct slice copy_bytes(struct arena *arena, const void *bytes, uint32_t length)
+{
+    return slice_of(arena_copy(arena, bytes, length), length);
+}
+
+static int read_value(bson_iter_t *iter, struct arena *arena, struct value *value, int depth,
+                      struct tare_error *error)
+{
+    uint32_t length;
+    const uint8_t *binary;
+    bson_subtype_t subtype;
+    bson_iter_t child;
+    *value = (struct value){.type = VALUE_NULL};
+    switch (bson_iter_type(iter)) {
+    case BSON_TYPE_NULL:
+        return 0;
+    case BSON_TYPE_BOOL:
+        value->type = VALUE_BOOLEAN;
+        value->as.boolean = bson_iter_bool(iter);
+        return 0;
+    case BSON_TYPE_INT32:
+    case BSON_TYPE_INT64:
+        value->type = VALUE_INTEGER;
+        value->as.integer = bson_iter_as_int64(iter);
+        return 0;
+    case BSON_TYPE_DOUBLE:
+        value->type = VALUE_DOUBLE;
+        value->as.real = bson_iter_double(iter);
+        return 0;
+    case BSON_TYPE_UTF8: {
+        const char *text = bson_iter_utf8(iter, &length);
+        value->type = VALUE_TEXT;
+        value->as.text = copy_bytes(arena, text, length);
+        return 0;
+    }
+    case BSON_TYPE_BINARY:
+        bson_iter_binary(iter, &subtype, &length, &binary);
+        if (subtype != BSON_SUBTYPE_BINARY)
+            break;
+        value->type = VALUE_BYTES;
+        value->as.text = copy_bytes(arena, binary, length);
+        return 0;
+    case BSON_TYPE_DOCUMENT:
+    case BSON_TYPE_ARRAY:
+        value->type = bson_iter_type(iter) == BSON_TYPE_ARRAY ? VALUE_ARRAY : VALUE_OBJECT;
+        if (!bson_iter_recurse(iter, &child))
+            return error_set(error, TARE_USAGE, "bson: malformed in '%s'", bson_iter_key(iter));
+        return read_members(&child, arena, &value->as.children.items, &value->as.children.count,
+                            depth + 1, error);
+    default:
+        break;
+    }
+    return error_set(error, TARE_USAGE, "bson: '%s' is of type 0x%02x, which a record has none for",
+                     bson_iter_key(iter), (unsigned)bson_iter_type(iter));
+}
+
+static int read_members(bson_iter_t *iter, struct arena *arena, struct member **members,
+                        size_t *count, int depth, struct tare_error *error)
+{
+    if (depth > ENCODING_DEPTH_MAX)
+        return error_set(error, TARE_USAGE, "bson: nested deeper than %d levels",
+                         ENCODING_DEPTH_MAX);
+    /* Counted first: an array of the arena's does not grow. */
+    bson_iter_t counting = *iter;
+    *count = 0;
+    while (bson_iter_next(&counting))
+        ++*count;
+    if (counting.err_off)
+        return error_set(error, TARE_USAGE, "bson: malformed at byte %u of %u", counting.err_off,
+                         counting.len);
+    *members = arena_take(arena, *count * sizeof **members);
+    for (struct member *member = *members; bson_iter_next(iter); member++) {
+        member->name = copy_bytes(arena, bson_iter_key(iter), bson_iter_key_len(iter));
+        if (read_value(iter, arena, &member->value, depth, error))
+            return -1;
+    }
+    return 0;
+}
+
+int bson_document_read(struct slice bytes, struct arena *arena, struct record *record,
+                       struct tare_error *error)
+{
+    bson_iter_t iter;
+    *record = (struct record){.key = slice_of("", 0)};
+    if (bytes.length < 5 ||
+        !bson_iter_init_from_data(&iter, (const uint8_t *)bytes.bytes, bytes.length))
+        return error_set(error, TARE_USAGE, "bson: not one whole document of %zu bytes",
+                         bytes.length);
+    return read_members(&iter, arena, &record->fields, &record->field_count, 1, error);
+}

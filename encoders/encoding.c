@@ -1,0 +1,516 @@
+#include "encoders/encoding.h"
+
+#include <stdlib.h>
+
+#include "encoders/shape.h"
+
+extern const struct step_kind step_json;
+extern const struct step_kind step_msgpack;
+extern const struct step_kind step_bson;
+extern const struct step_kind step_value;
+
+const struct step_kind *const step_kinds[] = {
+    &step_json, &step_msgpack, &step_bson, &step_value, NULL,
+};
+
+extern const struct shape_kind shape_redis_hash;
+extern const struct shape_kind shape_redis_string;
+extern const struct shape_kind shape_mongodb_document;
+extern const struct shape_kind shape_mongodb_blob;
+extern const struct shape_kind shape_null_hash;
+extern const struct shape_kind shape_null_string;
+
+const struct shape_kind *const shape_kinds[] = {
+    &shape_redis_hash,
+    &shape_redis_string,
+    &shape_mongodb_document,
+    &shape_mongodb_blob,
+    &shape_null_hash,
+    &shape_null_string,
+    NULL,
+};
+
+#define STEP_KINDS_COUNT  (sizeof step_kinds / sizeof step_kinds[0])
+#define SHAPE_KINDS_COUNT (sizeof shape_kinds / sizeof shape_kinds[0])
+
+static const struct step_kind *step_kind_of_name(const char *name)
+{
+    for (size_t i = 0; step_kinds[i]; i++)
+        if (strcmp(step_kinds[i]->name, name) == 0)
+            return step_kinds[i];
+    return NULL;
+}
+
+/* Parsing. The text is cut up in a copy:
+ *
+ *   redis : string + short + msgpack + zstd = 9 @ ttl = 864000
+ *   store   shape    steps ...                  options
+ */
+
+/* Cuts text at the first of this character and returns what follows, or NULL. */
+static char *cut(char *text, char at)
+{
+    char *place = strchr(text, at);
+    if (place)
+        *place++ = '\0';
+    return place;
+}
+
+static int parse_shape(struct encoding *encoding, const char *text, const char *store,
+                       const char *name, struct tare_error *error)
+{
+    const char *names[SHAPE_KINDS_COUNT];
+    size_t stores = 0, shapes = 0;
+    for (size_t i = 0; shape_kinds[i]; i++) {
+        bool same = strcmp(shape_kinds[i]->store, store) == 0;
+        if (same && strcmp(shape_kinds[i]->name, name) == 0) {
+            encoding->shape = shape_kinds[i];
+            return 0;
+        }
+        if (same)
+            names[shapes++] = shape_kinds[i]->name;
+    }
+    if (shapes && !*name)
+        return error_set(error, TARE_USAGE,
+                         "encoding '%s' names no shape; it is STORE:SHAPE, as '%s'", text,
+                         shape_kinds[0]->example);
+    if (shapes) {
+        names[shapes] = NULL;
+        char *subject = memory_format("store '%s'", store);
+        error_unknown(error, "shape", name, names, subject);
+        free(subject);
+        return -1;
+    }
+    for (size_t i = 0; shape_kinds[i]; i++)
+        if (i == 0 || strcmp(shape_kinds[i]->store, names[stores - 1]) != 0)
+            names[stores++] = shape_kinds[i]->store;
+    names[stores] = NULL;
+    char *subject = memory_format("encoding '%s'", text);
+    error_unknown(error, "store", store, names, subject);
+    free(subject);
+    return -1;
+}
+
+/* Text without a colon: is it a shape, or a step, whose store was left out? */
+static int no_store(const char *text, const char *name, struct tare_error *error)
+{
+    const char *names[SHAPE_KINDS_COUNT];
+    size_t count = 0;
+    for (; shape_kinds[count]; count++)
+        names[count] = shape_kinds[count]->name;
+    names[count] = NULL;
+    for (size_t i = 0; step_kind_of_name(name) && shape_kinds[i]; i++)
+        if (shape_kinds[i]->takes == FORM_BYTES)
+            return error_set(error, TARE_USAGE,
+                             "encoding '%s' names no store; did you mean '%s:%s+%s'?", text,
+                             shape_kinds[i]->store, shape_kinds[i]->name, text);
+    const char *nearest = nearest_name(name, names);
+    for (size_t i = 0; nearest && shape_kinds[i]; i++)
+        if (strcmp(shape_kinds[i]->name, nearest) == 0)
+            return error_set(error, TARE_USAGE,
+                             "encoding '%s' names no store; did you mean '%s:%s'?", text,
+                             shape_kinds[i]->store, nearest);
+    return error_set(error, TARE_USAGE, "encoding '%s' names no store; it is STORE:SHAPE, as '%s'",
+                     text, shape_kinds[0]->example);
+}
+
+static const char *form_name(enum form form)
+{
+    return form == FORM_RECORD ? "a record" : "bytes";
+}
+
+/* What comes out of the chain so far. */
+static enum form chain_form(const struct encoding *encoding)
+{
+    return encoding->step_count ? encoding->steps[encoding->step_count - 1].kind->gives
+                                : FORM_RECORD;
+}
+
+static int add_step(struct encoding *encoding, const char *text, const struct step_kind *kind,
+                    int64_t parameter, struct tare_error *error)
+{
+    if (encoding->step_count == ENCODING_STEPS_MAX)
+        return error_set(error, TARE_USAGE, "encoding '%s' has more than %d steps", text,
+                         ENCODING_STEPS_MAX);
+    enum form form = chain_form(encoding);
+    if (kind->takes != form && encoding->step_count)
+        return error_set(error, TARE_USAGE,
+                         "step '%s' in '%s' takes %s, but '%s' before it gives %s", kind->name,
+                         text, form_name(kind->takes),
+                         encoding->steps[encoding->step_count - 1].kind->name, form_name(form));
+    if (kind->takes != form)
+        return error_set(error, TARE_USAGE,
+                         "step '%s' in '%s' takes %s, but gets a record; put a codec before it, as "
+                         "'json+%s'",
+                         kind->name, text, form_name(kind->takes), kind->name);
+    encoding->steps[encoding->step_count++] = (struct step){kind, parameter};
+    return 0;
+}
+
+/* The shape's default codec, where bytes are wanted of a record. */
+static int add_default_step(struct encoding *encoding, const char *text, struct tare_error *error)
+{
+    if (!encoding->shape || !encoding->shape->default_step || chain_form(encoding) != FORM_RECORD)
+        return 0;
+    const struct step_kind *kind = step_kind_of_name(encoding->shape->default_step);
+    encoding->step_defaulted = encoding->step_count == 0;
+    return kind ? add_step(encoding, text, kind, kind->parameter_default, error) : 0;
+}
+
+static int parse_step(struct encoding *encoding, const char *text, char *name,
+                      struct tare_error *error)
+{
+    const char *parameter = cut(name, '=');
+    if (!*name)
+        return error_set(error, TARE_USAGE, "empty step in '%s'", text);
+    const struct step_kind *kind = step_kind_of_name(name);
+    if (!kind) {
+        const char *names[STEP_KINDS_COUNT];
+        for (size_t i = 0; i < STEP_KINDS_COUNT; i++)
+            names[i] = step_kinds[i] ? step_kinds[i]->name : NULL;
+        char *subject = memory_format("encoding '%s'", text);
+        error_unknown(error, "step", name, names, subject);
+        free(subject);
+        return -1;
+    }
+    int64_t number = kind->parameter_default;
+    if (parameter && kind->parameter_low > kind->parameter_high)
+        return error_set(error, TARE_USAGE, "step '%s' in '%s' takes no number", name, text);
+    if (parameter) {
+        char *what = memory_format("step '%s' in '%s'", name, text);
+        int failed = parse_integer(parameter, kind->parameter_low, kind->parameter_high, what,
+                                   &number, error);
+        free(what);
+        if (failed)
+            return -1;
+    }
+    if (kind->takes == FORM_BYTES && add_default_step(encoding, text, error))
+        return -1;
+    return add_step(encoding, text, kind, number, error);
+}
+
+static int parse_steps(struct encoding *encoding, const char *text, char *steps,
+                       struct tare_error *error)
+{
+    for (char *next; steps; steps = next) {
+        next = cut(steps, '+');
+        if (parse_step(encoding, text, steps, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* The chain's end against what the shape takes. */
+static int check_end(struct encoding *encoding, const char *text, struct tare_error *error)
+{
+    const struct shape_kind *shape = encoding->shape;
+    if (shape->takes == FORM_BYTES && add_default_step(encoding, text, error))
+        return -1;
+    if (chain_form(encoding) == shape->takes)
+        return 0;
+    const char *last =
+        encoding->step_count ? encoding->steps[encoding->step_count - 1].kind->name : "";
+    /* A sibling that would take it is the likelier wish. */
+    for (size_t i = 0; shape_kinds[i]; i++)
+        if (strcmp(shape_kinds[i]->store, shape->store) == 0 &&
+            shape_kinds[i]->takes != shape->takes)
+            return error_set(error, TARE_USAGE,
+                             "shape '%s:%s' takes %s, but step '%s' in '%s' gives %s; take '%s:%s'",
+                             shape->store, shape->name, form_name(shape->takes), last, text,
+                             form_name(chain_form(encoding)), shape->store, shape_kinds[i]->name);
+    return error_set(error, TARE_USAGE, "shape '%s:%s' takes %s, but step '%s' in '%s' gives %s",
+                     shape->store, shape->name, form_name(shape->takes), last, text,
+                     form_name(chain_form(encoding)));
+}
+
+static int parse_options(struct encoding *encoding, const char *text, char *options,
+                         struct tare_error *error)
+{
+    char *subject =
+        memory_format("encoding '%s:%s'", encoding->shape->store, encoding->shape->name);
+    const char *given[16];
+    size_t count = 0;
+    int failed = 0;
+    for (char *next; options && !failed; options = next) {
+        next = cut(options, '@');
+        char *value = cut(options, '=');
+        if (!*options)
+            failed = error_set(error, TARE_USAGE, "empty option in '%s'", text);
+        else if (strchr(options, '+') || (value && strchr(value, '+')))
+            failed = error_set(error, TARE_USAGE,
+                               "in '%s' a step follows '@'; steps stand before all options", text);
+        else
+            failed = option_set(encoding->shape->options, options, value, &encoding->options,
+                                subject, error);
+        for (size_t i = 0; i < count && !failed; i++)
+            if (strcmp(given[i], options) == 0)
+                failed = error_set(error, TARE_USAGE, "option '%s' of %s is given twice", options,
+                                   subject);
+        /* Each is a different name of the shape's table, or was refused: there is room. */
+        if (!failed && count < sizeof given / sizeof given[0])
+            given[count++] = options;
+    }
+    free(subject);
+    if (!failed && encoding->options.ttl && encoding->options.ttl < SHAPE_TTL_LEAST)
+        failed = error_set(error, TARE_USAGE,
+                           "an expiry of %lld s in '%s' could pass while the cell is weighed; give "
+                           "'ttl=%d' or more",
+                           (long long)encoding->options.ttl, text, SHAPE_TTL_LEAST);
+    return failed;
+}
+
+/* The text as normalised: default steps shown, numbers of steps where they are not the default. */
+static void write_text(struct encoding *encoding)
+{
+    struct buffer text = {0};
+    if (encoding->shape)
+        buffer_format(&text, "%s:%s", encoding->shape->store, encoding->shape->name);
+    for (size_t i = 0; i < encoding->step_count; i++) {
+        const struct step *step = &encoding->steps[i];
+        buffer_format(&text, "%s%s", text.length ? "+" : "", step->kind->name);
+        if (step->parameter != step->kind->parameter_default)
+            buffer_format(&text, "=%lld", (long long)step->parameter);
+    }
+    buffer_text(&text, encoding->options_text);
+    free(encoding->text);
+    encoding->text = buffer_steal(&text);
+}
+
+static int parse_whole(struct encoding *encoding, const char *text, char *copy,
+                       struct tare_error *error)
+{
+    char *options = cut(copy, '@');
+    encoding->options_text = options ? memory_format("@%s", options) : memory_text("");
+    char *steps = cut(copy, '+');
+    char *shape = cut(copy, ':');
+    if (!shape)
+        return no_store(text, copy, error);
+    char *number = cut(shape, '=');
+    if (parse_shape(encoding, text, copy, shape, error))
+        return -1;
+    if (number)
+        return error_set(error, TARE_USAGE, "shape '%s:%s' in '%s' takes no number", copy, shape,
+                         text);
+    if (parse_steps(encoding, text, steps, error) || check_end(encoding, text, error) ||
+        parse_options(encoding, text, options, error))
+        return -1;
+    write_text(encoding);
+    return 0;
+}
+
+struct encoding *encoding_parse(const char *text, struct tare_error *error)
+{
+    struct encoding *encoding = memory_new(sizeof *encoding);
+    char *copy = memory_text(text);
+    if (parse_whole(encoding, text, copy, error)) {
+        encoding_free(encoding);
+        encoding = NULL;
+    }
+    free(copy);
+    return encoding;
+}
+
+static int parse_steps_alone(struct encoding *encoding, const char *text, char *copy,
+                             struct tare_error *error)
+{
+    const char *colon = strchr(text, ':'), *option = strchr(text, '@');
+    if (colon || option)
+        return error_set(error, TARE_USAGE,
+                         "steps are wanted, without a store and options: 'json', not '%s'", text);
+    encoding->options_text = memory_text("");
+    if (parse_steps(encoding, text, copy, error))
+        return -1;
+    if (chain_form(encoding) != FORM_BYTES)
+        return error_set(error, TARE_USAGE,
+                         "'%s' gives a record, no bytes; end it with a codec, as "
+                         "'%s+json'",
+                         text, text);
+    write_text(encoding);
+    return 0;
+}
+
+struct encoding *encoding_parse_steps(const char *text, struct tare_error *error)
+{
+    struct encoding *encoding = memory_new(sizeof *encoding);
+    char *copy = memory_text(text);
+    if (parse_steps_alone(encoding, text, copy, error)) {
+        encoding_free(encoding);
+        encoding = NULL;
+    }
+    free(copy);
+    return encoding;
+}
+
+void encoding_fit(struct encoding *encoding, const struct dataset *dataset)
+{
+    if (!encoding->step_defaulted || !dataset->kind->single_value)
+        return;
+    encoding->steps[0] = (struct step){&step_value, step_value.parameter_default};
+    write_text(encoding);
+}
+
+void encoding_free(struct encoding *encoding)
+{
+    if (!encoding)
+        return;
+    if (encoding->shape)
+        options_free(encoding->shape->options, &encoding->options);
+    for (size_t i = 0; i < sizeof encoding->scratch / sizeof encoding->scratch[0]; i++)
+        buffer_free(&encoding->scratch[i]);
+    free(encoding->options_text);
+    free(encoding->text);
+    free(encoding);
+}
+
+/* Applying. */
+
+static int record_error(const struct record *record, struct tare_error *error)
+{
+    char key[SLICE_SHOW_SIZE];
+    /* A store's own failure, from the sink, is not the record's. */
+    return error->status == TARE_USAGE
+               ? error_prefix(error, "record '%s'", slice_show(record->key, key))
+               : -1;
+}
+
+static int apply_steps(struct encoding *encoding, const struct record *record, struct arena *arena,
+                       struct item *item, struct tare_error *error)
+{
+    *item = (struct item){.form = FORM_RECORD, .record = record};
+    for (size_t i = 0; i < encoding->step_count; i++) {
+        const struct step *step = &encoding->steps[i];
+        /* In turn, so that a step reads the one while it writes the other. */
+        struct buffer *scratch = &encoding->scratch[i % 2];
+        buffer_clear(scratch);
+        struct item next = {.form = step->kind->gives, .record = record, .bytes = *scratch};
+        int failed = step->kind->apply(step, arena, item, &next, error);
+        *scratch = next.bytes; /* may have moved as it grew */
+        if (failed)
+            return -1;
+        *item = next;
+    }
+    return 0;
+}
+
+int encoding_apply(struct encoding *encoding, const struct record *record, struct arena *arena,
+                   object_sink *sink, void *context, struct tare_error *error)
+{
+    struct item item;
+    if (apply_steps(encoding, record, arena, &item, error) ||
+        encoding->shape->encode(encoding, arena, &item, record, sink, context, error))
+        return record_error(record, error);
+    return 0;
+}
+
+int encoding_bytes(struct encoding *encoding, const struct record *record, struct arena *arena,
+                   struct slice *bytes, struct counted *counted, struct tare_error *error)
+{
+    struct item item;
+    if (apply_steps(encoding, record, arena, &item, error))
+        return record_error(record, error);
+    *bytes = buffer_slice(&item.bytes);
+    *counted = item.counted;
+    return 0;
+}
+
+int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
+                  struct record *record, struct tare_error *error)
+{
+    struct item item = {.form = FORM_BYTES};
+    *record = (struct record){.key = slice_of("", 0)};
+    for (size_t i = encoding->step_count; i-- > 0;) {
+        const struct step *step = &encoding->steps[i];
+        if (!step->kind->undo)
+            continue;
+        struct buffer *scratch = &encoding->scratch[i % 2];
+        buffer_clear(scratch);
+        item.bytes = *scratch;
+        int failed = step->kind->undo(step, arena, bytes, &item, error);
+        *scratch = item.bytes;
+        if (failed)
+            return -1;
+        bytes = buffer_slice(scratch);
+    }
+    if (item.form != FORM_RECORD || !item.record)
+        return error_set(error, TARE_USAGE, "'%s' does not lead back to a record", encoding->text);
+    *record = *item.record;
+    return 0;
+}
+
+/* The start-up check. */
+
+static int check_step(const struct step_kind *kind, size_t place, struct tare_error *error)
+{
+    if (!kind->name || !*kind->name || strpbrk(kind->name, "+@=:, "))
+        return error_set(error, TARE_USAGE,
+                         "step %zu of the table has no name, or one that no "
+                         "encoding can hold",
+                         place);
+    bool to_record = kind->takes == FORM_RECORD && kind->gives == FORM_RECORD;
+    const char *missing = !kind->summary              ? "summary"
+                          : !kind->apply              ? "apply"
+                          : !kind->undo && !to_record ? "undo"
+                                                      : NULL;
+    if (missing)
+        return error_set(error, TARE_USAGE, "step '%s' lacks '%s'", kind->name, missing);
+    if (kind->takes == FORM_BYTES && kind->gives == FORM_RECORD)
+        return error_set(error, TARE_USAGE, "step '%s' cannot turn bytes into a record",
+                         kind->name);
+    if (kind->parameter_low <= kind->parameter_high &&
+        (kind->parameter_default < kind->parameter_low ||
+         kind->parameter_default > kind->parameter_high))
+        return error_set(error, TARE_USAGE, "step '%s' has a default out of its range", kind->name);
+    for (size_t i = 0; i < place; i++)
+        if (strcmp(step_kinds[i]->name, kind->name) == 0)
+            return error_set(error, TARE_USAGE, "step '%s' is in the table twice", kind->name);
+    return 0;
+}
+
+static int check_shape(const struct shape_kind *kind, size_t place, struct tare_error *error)
+{
+    const char *missing = !kind->store || !*kind->store ? "store"
+                          : !kind->name || !*kind->name ? "name"
+                          : !kind->summary              ? "summary"
+                          : !kind->example              ? "example"
+                          : !kind->options              ? "options"
+                          : !kind->encode               ? "encode"
+                                                        : NULL;
+    const char *name = kind->name ? kind->name : "";
+    if (missing)
+        return error_set(error, TARE_USAGE, "shape %zu of the table, '%s', lacks '%s'", place, name,
+                         missing);
+    if (strpbrk(name, "+@=:, ") || strpbrk(kind->store, "+@=:, "))
+        return error_set(error, TARE_USAGE, "shape '%s:%s' has a name that no encoding can hold",
+                         kind->store, name);
+    const struct step_kind *step =
+        kind->default_step ? step_kind_of_name(kind->default_step) : NULL;
+    if (kind->takes == FORM_BYTES &&
+        (!step || step->takes != FORM_RECORD || step->gives != FORM_BYTES))
+        return error_set(error, TARE_USAGE,
+                         "shape '%s:%s' lacks a default step from record to bytes", kind->store,
+                         name);
+    for (size_t i = 0; i < place; i++)
+        if (strcmp(shape_kinds[i]->store, kind->store) == 0 &&
+            strcmp(shape_kinds[i]->name, name) == 0)
+            return error_set(error, TARE_USAGE, "shape '%s:%s' is in the table twice", kind->store,
+                             name);
+    struct encoding *example = encoding_parse(kind->example, error);
+    if (!example)
+        return error_prefix(error, "example of shape '%s:%s'", kind->store, name);
+    bool same = example->shape == kind;
+    encoding_free(example);
+    return same ? 0
+                : error_set(error, TARE_USAGE, "the example '%s' is of another shape than '%s:%s'",
+                            kind->example, kind->store, name);
+}
+
+int encoders_check(struct tare_error *error)
+{
+    for (size_t i = 0; step_kinds[i]; i++)
+        if (check_step(step_kinds[i], i, error))
+            return -1;
+    for (size_t i = 0; shape_kinds[i]; i++)
+        if (check_shape(shape_kinds[i], i, error))
+            return -1;
+    return 0;
+}

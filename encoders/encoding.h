@@ -1,0 +1,121 @@
+/* Encodings: STORE:SHAPE[+STEP...][@OPTION[=VALUE]...]. A chain of typed steps
+ * that ends in a store's shape, checked when it is parsed. Pure: a record goes
+ * in, objects come out, and every byte of them that is payload or encoding is
+ * counted. One step or shape is one file that ends in one const struct, and
+ * one line in encoding.c's tables. */
+#ifndef TARE_ENCODERS_ENCODING_H
+#define TARE_ENCODERS_ENCODING_H
+
+#include "core/buffer.h"
+#include "core/error.h"
+#include "core/figures.h"
+#include "core/options.h"
+#include "data/dataset.h"
+#include "data/record.h"
+#include "model/object.h"
+
+struct encoding;
+struct step;
+
+enum form { FORM_RECORD, FORM_BYTES };
+
+/* What flows through a chain. `counted` is kept true by every step: in form
+ * bytes its sum without key equals bytes.length. */
+struct item {
+    enum form form;
+    const struct record *record;
+    struct buffer bytes; /* of FORM_BYTES; owned by the chain, reused */
+    struct counted counted;
+};
+
+struct step_kind {
+    const char *name; /* "json" */
+    const char *summary;
+    enum form takes, gives;
+    /* Optional number after "=", as zstd=9; low > high: takes none. */
+    int64_t parameter_low, parameter_high, parameter_default;
+    /* record -> bytes or record -> record or bytes -> bytes; out is empty on entry. */
+    int (*apply)(const struct step *step, struct arena *arena, const struct item *in,
+                 struct item *out, struct tare_error *error);
+    /* The inverse: bytes -> record (or bytes); may be NULL only for record -> record steps. */
+    int (*undo)(const struct step *step, struct arena *arena, struct slice in, struct item *out,
+                struct tare_error *error);
+};
+
+struct step {
+    const struct step_kind *kind;
+    int64_t parameter;
+};
+
+/* Receives the objects of a record, in the order in which they are written. */
+typedef int object_sink(void *context, const struct object *object, struct tare_error *error);
+
+struct shape_kind {
+    const char *store; /* "redis": the family; servers of a store.h kind name theirs */
+    const char *name;  /* "hash" */
+    const char *summary;
+    const char *example; /* "redis:hash@index" */
+    enum form takes;
+    const char
+        *default_step; /* taken where a bytes shape is given a record without a codec: "json" */
+    const struct option_spec *options; /* the @ options, parsed into struct shape_options */
+    /* Settings that the server of this cell needs, by the server's own names
+     * (@listpack: hash-max-listpack-value). largest: figures of the data's first records
+     * ("elements", "element.bytes": the largest seen). May be NULL. */
+    void (*server_settings)(const struct encoding *encoding, const struct figures *largest,
+                            struct figures *settings);
+    int (*encode)(struct encoding *encoding, struct arena *arena, const struct item *item,
+                  const struct record *record, object_sink *sink, void *context,
+                  struct tare_error *error);
+};
+
+/* All @ options of all shapes; a shape's option table names those it takes. */
+struct shape_options {
+    bool index;    /* redis:hash@index */
+    bool listpack; /* redis:hash@listpack */
+    int64_t ttl;   /* @ttl=SECONDS; 0: none */
+};
+
+#define ENCODING_STEPS_MAX 8
+#define ENCODING_DEPTH_MAX 1000 /* levels of nesting; deeper ones would endanger tare's own stack  \
+                                 */
+
+struct encoding {
+    char *text; /* as normalised: default steps shown, "redis:string+json" */
+    const struct shape_kind *shape;
+    struct step steps[ENCODING_STEPS_MAX];
+    size_t step_count;
+    struct shape_options options;
+    bool step_defaulted;      /* the first step is the shape's default one */
+    char *options_text;       /* as given: "@index@ttl=864000"; "" where there are none */
+    struct buffer scratch[3]; /* two for the chain's steps in turn, one for the shape */
+};
+
+extern const struct step_kind *const step_kinds[];   /* NULL-terminated */
+extern const struct shape_kind *const shape_kinds[]; /* NULL-terminated */
+int encoders_check(struct tare_error *error);
+
+/* Parses and checks a whole encoding: unknown shape, step or option names the
+ * nearest; an impossible chain ("+zstd+json") says why. Free with encoding_free(). */
+struct encoding *encoding_parse(const char *text, struct tare_error *error);
+/* Steps alone, "json" or "short+msgpack+zstd=9", for `tare encode`; shape is NULL. */
+struct encoding *encoding_parse_steps(const char *text, struct tare_error *error);
+/* Where the data set's records are one value each (kv) and no codec was named, the value itself is
+ * the bytes: the default step becomes `value`, and text shows it. Call it before encoding_apply().
+ */
+void encoding_fit(struct encoding *encoding, const struct dataset *dataset);
+void encoding_free(struct encoding *encoding);
+
+/* A record through the chain: objects go to the sink; all memory is the arena's. */
+int encoding_apply(struct encoding *encoding, const struct record *record, struct arena *arena,
+                   object_sink *sink, void *context, struct tare_error *error);
+/* Steps alone: the bytes of a record, borrowed until the next call. */
+int encoding_bytes(struct encoding *encoding, const struct record *record, struct arena *arena,
+                   struct slice *bytes, struct counted *counted, struct tare_error *error);
+
+/* The inverse of encoding_bytes(): the record is the arena's; its key is empty, since a key is not
+ * in the bytes. */
+int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
+                  struct record *record, struct tare_error *error);
+
+#endif

@@ -1,0 +1,49 @@
+/* What shapes share: objects that hold a record as a hash, or bytes as a string. */
+#ifndef TARE_ENCODERS_SHAPE_H
+#define TARE_ENCODERS_SHAPE_H
+
+#include "encoders/encoding.h"
+
+/* Expiries shorter than an hour could pass while a cell is loaded, settled and read; encoding.c
+ * refuses them. The most is 100 years, the range of any sensible expiry. */
+#define SHAPE_TTL_LEAST 3600
+#define SHAPE_TTL_MOST  INT64_C(3155760000)
+
+/* Rows of the shapes' option tables. */
+#define SHAPE_OPTION_INDEX                                                                         \
+    {                                                                                              \
+        "index", OPTION_FLAG, offsetof(struct shape_options, index), 0, 0, NULL,                   \
+            "keep YCSB's sorted set of all keys, _indices"                                         \
+    }
+#define SHAPE_OPTION_LISTPACK                                                                      \
+    {                                                                                              \
+        "listpack", OPTION_FLAG, offsetof(struct shape_options, listpack), 0, 0, NULL,             \
+            "raise the listpack limits so that the records fit"                                    \
+    }
+#define SHAPE_OPTION_TTL                                                                           \
+    {                                                                                              \
+        "ttl", OPTION_INTEGER, offsetof(struct shape_options, ttl), 1, SHAPE_TTL_MOST, NULL,       \
+            "seconds until a record expires, 3600 at least"                                        \
+    }
+
+/* An object's counted bytes: the key, and what the values were counted as. Where the key is a
+ * field of the record too, that copy is moved from the values to the framing, so that payload
+ * holds each key once. */
+struct counted shape_counted(const struct record *record, const struct counted *values);
+
+/* A field an element; nested values as compact JSON. With @index the key also becomes an element
+ * of the sorted set "_indices" that all records share, as YCSB's Redis binding keeps it. */
+int shape_encode_hash(struct encoding *encoding, struct arena *arena, const struct item *item,
+                      const struct record *record, object_sink *sink, void *context,
+                      struct tare_error *error);
+
+/* The item's bytes as one string. */
+int shape_encode_string(struct encoding *encoding, struct arena *arena, const struct item *item,
+                        const struct record *record, object_sink *sink, void *context,
+                        struct tare_error *error);
+
+/* Java's String.hashCode() of UTF-8 text: over its UTF-16 units. A byte that is no UTF-8 counts as
+ * U+FFFD, which Java decodes it to. */
+int32_t java_hash(struct slice text);
+
+#endif
