@@ -29,10 +29,16 @@ static void no_log(mongoc_log_level_t level, const char *domain, const char *mes
     (void)data;
 }
 
-static void initialise(void)
+static void initialise_once(void)
 {
     mongoc_log_set_handler(no_log, NULL); /* errors are returned; stderr is tare's */
     mongoc_init();
+}
+
+static void initialise(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialise_once);
 }
 
 /* Messages. */
@@ -55,13 +61,16 @@ int mongodb_error(struct mongodb *mongodb, const char *what, const bson_error_t 
 {
     if (mongodb_ended(mongodb, error))
         return -1;
-    const char *message = reason->message;
     const char *hint = "";
+    char message[sizeof reason->message];
+    snprintf(message, sizeof message, "%s", reason->message);
     if (reason->domain == MONGOC_ERROR_SERVER_SELECTION && strchr(message, '[')) {
         /* "No suitable servers found (...): [what happened to the first host]..." */
-        message = strchr(message, '[');
-        if (!strstr(message, "refused") && !strstr(message, "timeout") &&
-            !strstr(message, "resolve"))
+        memmove(message, strchr(message, '[') + 1, strlen(strchr(message, '[')));
+        if (message[0] && message[strlen(message) - 1] == ']')
+            message[strlen(message) - 1] = '\0';
+        if (!strstr(message, "refused") && !strstr(message, "connection timeout") &&
+            !strstr(message, "resolve") && !strstr(message, "No such file"))
             hint = "; is it a MongoDB server?";
     }
     error_set(error, TARE_STORE, "server '%s': %s%s%s%s", mongodb->store.address, what ? what : "",
@@ -86,6 +95,20 @@ static void limit(mongoc_uri_t *uri, int socket_timeout_ms)
         mongoc_uri_set_appname(uri, "tare");
 }
 
+/* Whether what stands before the hosts is cut where its author meant it to be: an "@" or "/" inside
+ * the password, not written as %XX, would make the driver take part of it for a host. */
+static bool is_clearly_cut(const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    if (!scheme)
+        return true; /* an error of another kind */
+    size_t authority = strcspn(scheme + 3, "/?");
+    const char *first = memchr(scheme + 3, '@', authority);
+    const char *all_end = scheme + 3 + strcspn(scheme + 3, "?");
+    const char *last = memrchr(scheme + 3, '@', (size_t)(all_end - (scheme + 3)));
+    return first == last;
+}
+
 /* Whether a message of the driver repeats the URL's password. */
 static bool shows_password(const char *url, const char *message)
 {
@@ -101,11 +124,13 @@ int mongodb_url(const char *url, mongoc_uri_t **uri, char *address, size_t size,
                 struct tare_error *error)
 {
     bson_error_t reason;
+    initialise();
     *database = NULL;
-    *uri = mongoc_uri_new_with_error(url, &reason);
+    bool is_cut = is_clearly_cut(url);
+    *uri = is_cut ? mongoc_uri_new_with_error(url, &reason) : NULL;
     if (!*uri) {
         error_set(error, TARE_USAGE, "MongoDB URL: %s",
-                  shows_password(url, reason.message)
+                  !is_cut || shows_password(url, reason.message)
                       ? "user name and password need their special characters as %XX"
                       : reason.message);
         mongodb_one_line(error);
@@ -514,10 +539,9 @@ static void mongodb_close(struct store *store);
 static struct store *mongodb_open(const struct server_spec *spec, const struct figures *settings,
                                   const struct store_limits *limits, struct tare_error *error)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct mongodb *mongodb = memory_new(sizeof *mongodb);
     int result;
-    pthread_once(&once, initialise);
+    initialise();
     mongodb->store.kind = &store_mongodb;
     mongodb->store.limits = *limits;
     mongodb->process.lock = -1;

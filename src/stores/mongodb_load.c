@@ -25,7 +25,7 @@
 
 #define WRITERS         1
 #define BATCHES         (WRITERS + 2)
-#define BATCH_DOCUMENTS 2000
+#define BATCH_DOCUMENTS 1000
 #define BATCH_BYTES     (4 * 1024 * 1024)
 /* MongoDB's limit of a document (maxBsonObjectSize of every version), and BSON's smallest. */
 #define DOCUMENT_BYTES_MAX (16 * 1024 * 1024)

@@ -204,18 +204,30 @@ static bool plain_reason(struct slice line, struct buffer *reason)
     return false;
 }
 
+/* Where nothing tells more: any plain line but mongod's advice after a bad option. */
+static bool any_plain_line(struct slice line, struct buffer *reason)
+{
+    if (!line.length || line.bytes[0] == '{' || line.bytes[0] == ' ' ||
+        (line.length > 4 && memcmp(line.bytes, "try ", 4) == 0))
+        return false;
+    buffer_clear(reason);
+    buffer_append(reason, line.bytes, line.length);
+    return true;
+}
+
 bool mongodb_log_reason(struct slice log, struct buffer *reason)
 {
-    /* The first fatal line says more than those that follow from it; an error line counts only
-     * where there is no fatal one. */
-    static const char *const severities[] = {"F", "E"};
-    for (size_t pass = 0; pass < 3; pass++) {
+    /* The first fatal line says more than those that follow from it; what is less telling counts
+     * only where there is nothing better. */
+    for (int rank = 0; rank < 4; rank++) {
         for (size_t from = 0; from < log.length;) {
             const char *end = memchr(log.bytes + from, '\n', log.length - from);
             size_t length = end ? (size_t)(end - log.bytes) - from : log.length - from;
             struct slice line = slice_of(log.bytes + from, length);
-            if (pass == 1 ? plain_reason(line, reason)
-                          : json_reason(line, severities[pass / 2], reason))
+            if ((rank == 0 && json_reason(line, "F", reason)) ||
+                (rank == 1 && plain_reason(line, reason)) ||
+                (rank == 2 && json_reason(line, "E", reason)) ||
+                (rank == 3 && any_plain_line(line, reason)))
                 return true;
             from += length + 1;
         }
