@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "core/memory.h"
 
@@ -27,6 +29,16 @@ static void no_log(mongoc_log_level_t level, const char *domain, const char *mes
     (void)domain;
     (void)message;
     (void)data;
+}
+
+/* libmongoc puts counters of its own into shared memory when it is loaded, before main(), whether
+ * they are wanted or not, and removes their name at exit. Without a name from the start nothing
+ * stays behind where tare is killed. The name is libmongoc's (1.x): "/mongoc-PID". */
+__attribute__((constructor)) static void forget_shared_counters(void)
+{
+    char name[32];
+    snprintf(name, sizeof name, "/mongoc-%u", (unsigned)getpid());
+    shm_unlink(name);
 }
 
 static void initialise_once(void)
