@@ -21,7 +21,7 @@ static const char *bytes_of(struct slice slice)
 
 static int too_large(struct tare_error *error)
 {
-    return error_set(error, TARE_USAGE, "is larger than BSON holds, 2 GiB");
+    return error_set(error, TARE_USAGE, "larger than BSON holds, 2 GiB");
 }
 
 static int check_name(struct slice name, struct tare_error *error)
@@ -44,7 +44,7 @@ static int append_text(bson_t *bson, struct slice name, struct slice text, struc
     if (text.length > INT32_MAX)
         return too_large(error);
     if (!slice_utf8(text))
-        return error_set(error, TARE_USAGE, "is text, but no UTF-8, which BSON requires");
+        return error_set(error, TARE_USAGE, "text that is no UTF-8, which BSON requires");
     return bson_append_utf8(bson, bytes_of(name), (int)name.length, bytes_of(text),
                             (int)text.length)
                ? 0
@@ -132,7 +132,7 @@ static int append_members(bson_t *bson, const struct member *members, size_t cou
                           int depth, struct counted *counted, struct tare_error *error)
 {
     if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "is nested deeper than %d levels", ENCODING_DEPTH_MAX);
+        return error_set(error, TARE_USAGE, "nested deeper than %d levels", ENCODING_DEPTH_MAX);
     for (size_t i = 0; i < count; i++) {
         struct slice name = members[i].name;
         char place[16];

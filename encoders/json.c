@@ -95,7 +95,7 @@ static int append_text(struct buffer *out, struct slice text, struct counted *co
                 size_t size = utf8_character(text.bytes + place, text.length - place, NULL);
                 if (!size)
                     return error_set(error, TARE_USAGE,
-                                     "is no UTF-8 at byte %zu, and 'json' holds text alone; take "
+                                     "no UTF-8 at byte %zu, and 'json' holds text alone; take "
                                      "'msgpack' or 'bson'",
                                      place);
                 memcpy(to, text.bytes + place, size);
@@ -129,7 +129,7 @@ static int append_double(struct buffer *out, double real, struct counted *counte
     char text[32];
     size_t length = double_text(real, text);
     if (!isfinite(real))
-        return error_set(error, TARE_USAGE, "is the number '%s', which 'json' has no form for",
+        return error_set(error, TARE_USAGE, "the number '%s', which 'json' has no form for",
                          text);
     buffer_append(out, text, length);
     counted->values += (int64_t)length;
@@ -147,7 +147,7 @@ static int append_members(struct buffer *out, const struct member *members, size
                           bool named, int depth, struct counted *counted, struct tare_error *error)
 {
     if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "is nested deeper than %d levels", ENCODING_DEPTH_MAX);
+        return error_set(error, TARE_USAGE, "nested deeper than %d levels", ENCODING_DEPTH_MAX);
     buffer_byte(out, named ? '{' : '[');
     for (size_t i = 0; i < count; i++) {
         if (i)

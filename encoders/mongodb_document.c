@@ -13,13 +13,13 @@ static int mongodb_document_encode(struct encoding *encoding, struct arena *aren
     for (size_t i = 0; i < item->record->field_count; i++)
         if (slice_is(item->record->fields[i].name, "_id"))
             return error_set(error, TARE_USAGE,
-                             "has a field '_id', which 'mongodb:document' gives the key");
+                             "a field '_id', which 'mongodb:document' gives the key");
     if (bson_document_make(bson, &record->key, item->record->fields, item->record->field_count,
                            &counted, error))
         return -1;
     if (bson->length > BSON_DOCUMENT_MAX)
         return error_set(error, TARE_USAGE,
-                         "takes %zu bytes as BSON, and MongoDB holds documents up to 16 MiB",
+                         "%zu bytes as BSON, and MongoDB holds documents up to 16 MiB",
                          bson->length);
     struct object object = {
         .type = OBJECT_DOCUMENT,

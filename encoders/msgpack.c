@@ -15,7 +15,7 @@ static int check_length(struct slice bytes, struct tare_error *error)
 {
     if (bytes.length > UINT32_MAX)
         return error_set(error, TARE_USAGE,
-                         "is longer than the 2^32 - 1 bytes that 'msgpack' holds");
+                         "longer than the 2^32 - 1 bytes that 'msgpack' holds");
     return 0;
 }
 
@@ -25,7 +25,7 @@ static int pack_text(msgpack_packer *packer, struct slice text, struct tare_erro
     if (check_length(text, error))
         return -1;
     if (!slice_utf8(text))
-        return error_set(error, TARE_USAGE, "is text, but no UTF-8, which 'msgpack' cannot hold");
+        return error_set(error, TARE_USAGE, "text that is no UTF-8, which 'msgpack' cannot hold");
     msgpack_pack_str(packer, text.length);
     msgpack_pack_str_body(packer, text.bytes, text.length);
     return 0;
@@ -38,10 +38,10 @@ static int pack_members(msgpack_packer *packer, const struct member *members, si
                         bool named, int depth, struct counted *counted, struct tare_error *error)
 {
     if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "is nested deeper than %d levels", ENCODING_DEPTH_MAX);
+        return error_set(error, TARE_USAGE, "nested deeper than %d levels", ENCODING_DEPTH_MAX);
     if (count > UINT32_MAX)
         return error_set(error, TARE_USAGE,
-                         "has more than 2^32 - 1 members, which 'msgpack' cannot hold");
+                         "more than 2^32 - 1 members, which 'msgpack' cannot hold");
     if (named)
         msgpack_pack_map(packer, count);
     else
@@ -106,7 +106,7 @@ static int pack_value(msgpack_packer *packer, const struct value *value, int dep
         return pack_members(packer, value->as.children.items, value->as.children.count,
                             value->type == VALUE_OBJECT, depth + 1, counted, error);
     }
-    return error_set(error, TARE_USAGE, "has no type");
+    return error_set(error, TARE_USAGE, "a value without a type");
 }
 
 static int msgpack_apply(const struct step *step, struct arena *arena, const struct item *in,

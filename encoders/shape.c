@@ -70,7 +70,7 @@ int shape_encode_hash(struct encoding *encoding, struct arena *arena, const stru
     const struct record *held = item->record;
     size_t count = held->field_count;
     if (count == 0)
-        return error_set(error, TARE_USAGE, "has no fields, which '%s:%s' cannot hold",
+        return error_set(error, TARE_USAGE, "no fields, which '%s:%s' cannot hold",
                          encoding->shape->store, encoding->shape->name);
     struct element *elements = arena_take(arena, count * sizeof *elements);
     struct counted values = {0};

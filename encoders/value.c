@@ -9,12 +9,12 @@ static int value_apply(const struct step *step, struct arena *arena, const struc
     const struct record *record = in->record;
     if (record->field_count != 1)
         return error_set(error, TARE_USAGE,
-                         "has %zu fields, and 'value' takes records of one; take 'json'",
+                         "%zu fields, and 'value' takes records of one; take 'json'",
                          record->field_count);
     const struct value *value = &record->fields[0].value;
     if (value->type != VALUE_TEXT && value->type != VALUE_BYTES)
         return error_set(error, TARE_USAGE,
-                         "holds a value that is neither text nor bytes, and 'value' would lose "
+                         "a value that is neither text nor bytes, and 'value' would lose "
                          "its type; take 'json'");
     buffer_append(&out->bytes, value->as.text.bytes, value->as.text.length);
     out->counted.values = (int64_t)value->as.text.length;

@@ -1,5 +1,8 @@
 #include "core/random.h"
 
+#include <endian.h>
+#include <string.h>
+
 /* A state that depends on all bits of both: one draw of a stream that starts at their sum. */
 static uint64_t mix(uint64_t state, uint64_t place)
 {
@@ -36,10 +39,12 @@ double random_unit(struct random *random)
 void random_bytes(struct random *random, void *out, size_t length)
 {
     unsigned char *bytes = out;
-    for (size_t place = 0; place < length; place += 8) {
-        uint64_t draw = random_next(random);
-        for (size_t i = 0; i < 8 && place + i < length; i++)
-            bytes[place + i] = (unsigned char)(draw >> (8 * i));
+    while (length) {
+        uint64_t draw = htole64(random_next(random)); /* the same bytes on any machine */
+        size_t part = length < sizeof draw ? length : sizeof draw;
+        memcpy(bytes, &draw, part);
+        bytes += part;
+        length -= part;
     }
 }
 
