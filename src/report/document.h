@@ -1,0 +1,64 @@
+/* A document: what a report says to people, before any format. One builder
+ * decides what stands in it; text, Markdown and HTML each write the same
+ * document in their own way, so that no format says more than another. */
+#ifndef TARE_REPORT_DOCUMENT_H
+#define TARE_REPORT_DOCUMENT_H
+
+#include "report/report.h"
+
+enum part_kind {
+    PART_TITLE,   /* of the whole; a terminal needs none */
+    PART_HEADING, /* above what follows */
+    PART_LINE,    /* a line of its own */
+    PART_NOTE,    /* a warning, or a cell that broke */
+    PART_TABLE,
+    PART_BARS /* a bar a cell by stage; formats without pictures leave it out */
+};
+
+enum row_kind { ROW_PLAIN, ROW_TOTAL };
+
+struct table_column {
+    char *heading;
+    bool right; /* a number: aligned at its end */
+};
+
+struct table {
+    struct table_column *columns;
+    size_t column_count, column_capacity;
+    char **cells; /* row by row; every row has column_count of them */
+    size_t cell_count, cell_capacity;
+    enum row_kind *rows;
+    size_t row_count, row_capacity;
+};
+
+/* Stages of a bar: those up to process, then both residuals as one. */
+#define BAR_SEGMENTS (STAGE_PROCESS + 2)
+extern const char *const bar_segment_names[BAR_SEGMENTS];
+
+struct bar {
+    char *name;
+    int64_t tenths[BAR_SEGMENTS]; /* bytes a record, may be negative */
+    int64_t total;                /* tenths */
+};
+
+struct document_part {
+    enum part_kind kind;
+    char *text;
+    struct table table;
+    struct bar *bars;
+    size_t bar_count, bar_capacity;
+};
+
+struct document {
+    struct document_part *parts;
+    size_t count, capacity;
+};
+
+/* whole: every cell's ledger too, whatever the number of cells. Free with document_free(). */
+void document_of_report(struct document *document, const struct report *report,
+                        const struct report_style *style, bool whole);
+void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
+                     const struct cell *b, const struct ledger *state_b);
+void document_free(struct document *document);
+
+#endif
