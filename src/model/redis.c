@@ -1,0 +1,418 @@
+/* The model of Redis and Valkey: exact sums over objects, closed forms for the
+ * tables. See redis.h for how it is divided. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/redis.h"
+
+static const char kind_table[] = "table", kind_entry[] = "dictEntry";
+
+static bool fits(const struct build *build)
+{
+    return strcmp(build->store, "redis") == 0 || strcmp(build->store, "valkey") == 0;
+}
+
+/* The first of the names that is set; they are the same setting's in different versions. */
+static int64_t setting(const struct figures *settings, const char *kind, const char *what,
+                       int64_t preset)
+{
+    static const char *const packed[] = {"listpack", "ziplist"};
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s-max-%s-%s", kind, packed[i], what);
+        if (figures_has(settings, name))
+            return figures_get(settings, name);
+    }
+    return preset;
+}
+
+static struct model *open(const struct build *build, const struct figures *settings,
+                          struct tare_error *error)
+{
+    (void)error;
+    struct redis_model *redis = memory_new(sizeof *redis);
+    redis->model.build = *build;
+    redis->layout = redis_layout_of(build, &redis->layout_newer);
+    redis->hash_entries = setting(settings, "hash", "entries", 512);
+    redis->hash_value = setting(settings, "hash", "value", 64);
+    redis->zset_entries = setting(settings, "zset", "entries", 128);
+    redis->zset_value = setting(settings, "zset", "value", 64);
+    /* With maxmemory and a policy by LRU or LFU, every value keeps its own clock. */
+    const char *policy = figures_get_text(settings, "maxmemory-policy");
+    redis->shared_integers = figures_get(settings, "maxmemory") == 0 || !policy ||
+                             !(strstr(policy, "lru") || strstr(policy, "lfu"));
+    blocks_open(&redis->blocks, &redis->model.build);
+    return &redis->model;
+}
+
+static int add(struct model *model, const struct object *object, struct tare_error *error)
+{
+    return redis_add_object((struct redis_model *)model, object, error);
+}
+
+static void close(struct model *model)
+{
+    struct redis_model *redis = (struct redis_model *)model;
+    for (size_t i = 0; i < redis->shared_count; i++) {
+        free(redis->shared[i].key);
+        blocks_free(&redis->shared[i].members_blocks);
+    }
+    free(redis->shared);
+    free(redis->hashes);
+    free(redis->hashes_index);
+    blocks_free(&redis->blocks);
+    free(redis);
+}
+
+/* --- Tables --- */
+
+static int64_t usable(const struct redis_model *redis, int64_t bytes)
+{
+    return bytes ? redis->blocks.allocator->usable(&redis->model.build, bytes) : 0;
+}
+
+static int64_t outcome_usable(const struct redis_model *redis, const struct redis_outcome *outcome)
+{
+    return usable(redis, outcome->table) + usable(redis, outcome->old) +
+           (outcome->table_extra + outcome->old_extra) * usable(redis, REDIS_BUCKET);
+}
+
+static int64_t outcome_bytes(const struct redis_outcome *outcome)
+{
+    return outcome->table + outcome->old +
+           (outcome->table_extra + outcome->old_extra) * REDIS_BUCKET;
+}
+
+static void add_outcome(struct blocks *blocks, const struct redis_outcome *outcome, double count)
+{
+    blocks_add_plain(blocks, kind_table, count, 0, &account_field_table, outcome->table);
+    if (outcome->table_extra)
+        blocks_add_plain(blocks, kind_table, count * (double)outcome->table_extra, 0,
+                         &account_field_table, REDIS_BUCKET);
+    if (outcome->old)
+        blocks_add_plain(blocks, kind_table, count, 0, &account_field_table_old, outcome->old);
+    if (outcome->old_extra)
+        blocks_add_plain(blocks, kind_table, count * (double)outcome->old_extra, 0,
+                         &account_field_table_old, REDIS_BUCKET);
+}
+
+/* The name of the state input that tells which branch these hashes took: the bytes of the tables
+ * of one of them. */
+static void input_name(const struct redis_hashes *hashes, char *name, size_t size)
+{
+    if (hashes->place == 1)
+        snprintf(name, size, "hash_table.%lld", (long long)hashes->fields);
+    else
+        snprintf(name, size, "hash_table.%lld.%d", (long long)hashes->fields, hashes->place);
+}
+
+/* Adds the tables of all hashes; *low and *high become what other branches would add. */
+static void add_hash_tables(const struct redis_model *redis, double factor,
+                            const struct figures *inputs, struct blocks *blocks, double *low,
+                            double *high)
+{
+    *low = *high = 0;
+    for (size_t i = 0; i < redis->hashes_count; i++) {
+        const struct redis_hashes *hashes = &redis->hashes[i];
+        double count = (double)hashes->count * factor;
+        struct redis_outcomes outcomes;
+        redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
+        char name[64];
+        input_name(hashes, name, sizeof name);
+        const struct redis_outcome *chosen = &outcomes.items[0];
+        if (inputs && figures_has(inputs, name)) {
+            int64_t given = figures_get(inputs, name);
+            for (size_t j = 1; j < outcomes.count; j++)
+                if (llabs(outcome_bytes(&outcomes.items[j]) - given) <
+                    llabs(outcome_bytes(chosen) - given))
+                    chosen = &outcomes.items[j];
+            add_outcome(blocks, chosen, count);
+            continue;
+        }
+        /* Hashes of various names (or with names that few share) take all branches. */
+        if (hashes->signature == 0 || hashes->count * 64 < redis->keys) {
+            for (size_t j = 0; j < outcomes.count; j++)
+                add_outcome(blocks, &outcomes.items[j], count * outcomes.items[j].probability);
+            continue;
+        }
+        for (size_t j = 1; j < outcomes.count; j++)
+            if (outcomes.items[j].probability > chosen->probability)
+                chosen = &outcomes.items[j];
+        add_outcome(blocks, chosen, count);
+        int64_t least = outcome_usable(redis, chosen), most = least;
+        for (size_t j = 0; j < outcomes.count; j++) {
+            if (outcomes.items[j].probability < 0.001)
+                continue;
+            int64_t bytes = outcome_usable(redis, &outcomes.items[j]);
+            least = bytes < least ? bytes : least;
+            most = bytes > most ? bytes : most;
+        }
+        *low -= count * (double)(outcome_usable(redis, chosen) - least);
+        *high += count * (double)(most - outcome_usable(redis, chosen));
+    }
+}
+
+/* Bytes of the arrays of a table of `keys` keys, in its settled state; blocks may be NULL. */
+static int64_t add_table(const struct redis_model *redis, int64_t keys,
+                         const struct account *account, struct blocks *blocks)
+{
+    if (keys == 0)
+        return 0;
+    if (redis->layout->key_table == REDIS_TABLE_BUCKETS) {
+        int64_t buckets = redis_bucket_count(keys);
+        double extra = redis_child_buckets(keys, buckets);
+        if (blocks) {
+            blocks_add_plain(blocks, kind_table, 1, 0, account, buckets * REDIS_BUCKET);
+            blocks_add_plain(blocks, kind_table, -1, 0, account, REDIS_BUCKET);
+            if (extra > 0)
+                blocks_add_plain(blocks, kind_table, extra, 0, account, REDIS_BUCKET);
+        }
+        return usable(redis, buckets * REDIS_BUCKET) +
+               llround(extra * (double)usable(redis, REDIS_BUCKET));
+    }
+    int64_t buckets = redis_dict_buckets(keys);
+    if (blocks) {
+        blocks_add_plain(blocks, kind_table, 1, 0, account, buckets * 8);
+        /* The base's warmed-up server holds a table of four buckets already. */
+        blocks_add_plain(blocks, kind_table, -1, 0, account, 4 * 8);
+        if (redis->layout->key_table == REDIS_TABLE_KEYS) {
+            double n = (double)keys, m = (double)buckets;
+            double further = n + m * expm1(n * log1p(-1 / m));
+            if (further > 0)
+                blocks_add_plain(blocks, kind_entry, further, 0, account,
+                                 redis->layout->entry_key_only);
+        } else if (account == &account_expires) {
+            blocks_add_plain(blocks, kind_entry, (double)keys, 0, account, redis->layout->entry);
+        }
+    }
+    return usable(redis, buckets * 8);
+}
+
+/* Buckets of the key table at this many keys. */
+static int64_t key_buckets(const struct redis_model *redis, int64_t keys)
+{
+    return redis->layout->key_table == REDIS_TABLE_BUCKETS ? redis_bucket_count(keys)
+                                                           : redis_dict_buckets(keys);
+}
+
+static int64_t bucket_bytes(const struct redis_model *redis)
+{
+    return redis->layout->key_table == REDIS_TABLE_BUCKETS ? REDIS_BUCKET : 8;
+}
+
+/* Keys that a table of so many buckets holds before it grows. */
+static int64_t capacity(const struct redis_model *redis, int64_t buckets)
+{
+    return redis->layout->key_table == REDIS_TABLE_BUCKETS ? buckets * REDIS_BUCKET_PLACES
+                                                           : buckets;
+}
+
+/* The next growths of the key table above `keys`, and of the expires table where every key is in
+ * it too; and what was allocated while the last one below went on. */
+static void predict_steps(const struct redis_model *redis, int64_t records, int64_t keys,
+                          int64_t expiring, struct prediction *prediction)
+{
+    int64_t size = bucket_bytes(redis), buckets = key_buckets(redis, keys);
+    int64_t tables = expiring > 0 && expiring == keys ? 2 : 1;
+    double keys_per_record = (double)keys / (double)records;
+    int64_t next = buckets;
+    for (size_t i = 0; i < sizeof prediction->steps / sizeof *prediction->steps; i++) {
+        if (next > INT64_MAX / (4 * REDIS_BUCKET * REDIS_BUCKET_PLACES))
+            break;
+        prediction->steps[prediction->step_count++] = (struct table_step){
+            .records = (int64_t)floor((double)capacity(redis, next) / keys_per_record) + 1,
+            .bytes = tables * usable(redis, next * 2 * size),
+            .freed_after = tables * usable(redis, next * size)};
+        next *= 2;
+    }
+    prediction->peak_allocated = prediction->allocated;
+    int64_t old = buckets / 2;
+    if (old < key_buckets(redis, 1) || capacity(redis, old) >= keys)
+        return;
+    /* The last growth happened at key capacity + 1. Each later key moves a bucket or two of the old
+     * table, which stands for as many keys as it has buckets at most. */
+    double step_tables = (double)(tables * usable(redis, buckets * size));
+    double without = (double)prediction->allocated - step_tables;
+    double until = (double)(capacity(redis, old) + old);
+    double share = fmin(until, (double)keys) / (double)keys;
+    double peak = without * share + step_tables + (double)(tables * usable(redis, old * size));
+    if (peak > (double)prediction->peak_allocated)
+        prediction->peak_allocated = llround(peak);
+}
+
+/* used_memory's own noise, which no model knows: client buffers come and go. */
+#define NOISE (16 * 1024)
+
+static void predict_notes(const struct redis_model *redis, struct prediction *prediction)
+{
+    const struct build *build = &redis->model.build;
+    if (redis->layout_newer)
+        prediction_note(prediction,
+                        "%s %s is newer than the newest layout known (%s): that one is taken, "
+                        "expect a larger miss",
+                        build->store, build->version, redis->layout->range);
+    else if (build->number < redis->layout->from)
+        prediction_note(prediction,
+                        "%s %s is older than the oldest layout known (%s): that one is taken, "
+                        "expect a larger miss",
+                        build->store, build->version, redis->layout->range);
+    if (!redis->layout->verified)
+        prediction_note(prediction, "the layout of %s %s was verified on no server", build->store,
+                        redis->layout->range);
+    if (strcmp(redis->blocks.allocator->name, "generic") == 0)
+        prediction_note(prediction,
+                        "no model of allocator '%s': requests are taken as multiples of 16",
+                        build->allocator);
+}
+
+static int predict(struct model *model, int64_t sampled, int64_t records, int64_t counted,
+                   const struct figures *inputs, struct prediction *prediction,
+                   struct tare_error *error)
+{
+    const struct redis_model *redis = (const struct redis_model *)model;
+    prediction_free(prediction);
+    struct blocks *blocks = &prediction->blocks;
+    blocks_open(blocks, &redis->model.build);
+    blocks_merge(blocks, &redis->blocks);
+    double factor = sampled > 0 ? (double)records / (double)sampled : 0;
+    if (sampled != records)
+        blocks_scale(blocks, factor);
+    else if (llround(blocks->content) != counted)
+        return error_set(error, TARE_USAGE,
+                         "the model of %s holds %lld bytes of content where the encoding counted "
+                         "%lld: a record may name a field twice",
+                         redis->model.build.store, (long long)llround(blocks->content),
+                         (long long)counted);
+    int64_t keys = llround((double)redis->keys * factor);
+    int64_t expiring = llround((double)redis->expiring * factor);
+    int64_t members = 0;
+    double low = 0, high = 0;
+    add_hash_tables(redis, factor, inputs, blocks, &low, &high);
+    for (size_t i = 0; i < redis->shared_count; i++) {
+        redis_add_shared(redis, &redis->shared[i], factor, blocks);
+        members += redis->shared[i].members;
+    }
+    add_table(redis, keys + (int64_t)redis->shared_count, &account_key_table, blocks);
+    add_table(redis, expiring, &account_expires, blocks);
+
+    const struct account *branching = redis->layout->field_table == REDIS_TABLE_BUCKETS
+                                          ? &account_field_table
+                                          : &account_field_table_old;
+    for (size_t i = 0; accounts[i]; i++) {
+        int64_t bytes = llround(blocks->sums[accounts[i]->place]);
+        if (accounts[i] == branching && (low < 0 || high > 0))
+            amounts_add_range(&prediction->amounts, accounts[i], BASIS_MODELLED, bytes,
+                              bytes + llround(low), bytes + llround(high));
+        else if (bytes)
+            amounts_add(&prediction->amounts, accounts[i], BASIS_MODELLED, bytes);
+    }
+    amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, llround(blocks->rounding));
+    prediction->allocated = counted + amounts_sum(&prediction->amounts);
+    if (records > 0) {
+        int64_t noise = prediction->allocated / 1000 > NOISE ? prediction->allocated / 1000 : NOISE;
+        prediction->allocated_low = prediction->allocated + llround(low) - noise;
+        prediction->allocated_high = prediction->allocated + llround(high) + noise;
+        /* glibc hands a free chunk out whole where the rest would be under 32 bytes: a block then
+         * is 16 larger. Up to a quarter of the blocks was seen so on Valkey 9.1.2. */
+        if (strcmp(blocks->allocator->name, "glibc") == 0)
+            prediction->allocated_high += llround(blocks->block_count * 16 / 4);
+        if (keys > 0)
+            predict_steps(redis, records, keys + (int64_t)redis->shared_count, expiring,
+                          prediction);
+    } else {
+        prediction->allocated_low = prediction->allocated_high = prediction->allocated;
+    }
+    redis_predict_resident(redis, prediction);
+    predict_notes(redis, prediction);
+    return 0;
+}
+
+/* --- State inputs --- */
+
+static int64_t warmup_figure(const struct figures *base, int number, const char *name)
+{
+    char text[64];
+    snprintf(text, sizeof text, "warmup.%d.%s", number, name);
+    return figures_get(base, text);
+}
+
+/* What an outcome would have added to the server while the sample record was there: of chained
+ * tables the old array alone (it went when the record was touched), else the whole record. */
+static const struct redis_outcome *outcome_seen(const struct redis_model *redis,
+                                                const struct redis_hashes *hashes,
+                                                const struct redis_outcomes *outcomes,
+                                                const struct figures *base, int number,
+                                                const char **source)
+{
+    const struct redis_outcome *best = NULL;
+    int64_t nearest = INT64_MAX;
+    bool chained = redis->layout->field_table == REDIS_TABLE_CHAINED;
+    int64_t touched = warmup_figure(base, number, "memory_usage_touched");
+    int64_t asked = warmup_figure(base, number, "memory_usage") - touched;
+    int64_t freed =
+        warmup_figure(base, number, "used_after") - warmup_figure(base, number, "used_touched");
+    int64_t grown =
+        warmup_figure(base, number, "used_after") - warmup_figure(base, number, "used_before");
+    *source = chained && touched > 0 ? "memory_usage" : chained ? "used_after" : "used_before";
+    for (size_t i = 0; i < outcomes->count; i++) {
+        const struct redis_outcome *outcome = &outcomes->items[i];
+        int64_t distance =
+            chained && touched > 0 ? asked - outcome->old
+            : chained              ? freed - usable(redis, outcome->old)
+                      : grown - llround(hashes->first_total) - outcome_usable(redis, outcome);
+        if (llabs(distance) < nearest) {
+            nearest = llabs(distance);
+            best = outcome;
+        }
+    }
+    return best;
+}
+
+static int state_inputs(struct model *model, const struct figures *base, const struct figures *end,
+                        struct figures *inputs, struct tare_error *error)
+{
+    const struct redis_model *redis = (const struct redis_model *)model;
+    (void)end;
+    (void)error;
+    for (int number = 0;; number++) {
+        char name[96], source[160];
+        snprintf(name, sizeof name, "warmup.%d.signature", number);
+        if (!figures_has(base, name))
+            return 0;
+        uint64_t signature = (uint64_t)figures_get(base, name);
+        for (size_t i = 0; i < redis->hashes_count; i++) {
+            const struct redis_hashes *hashes = &redis->hashes[i];
+            if (hashes->signature != signature)
+                continue;
+            struct redis_outcomes outcomes;
+            redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
+            if (outcomes.count < 2)
+                continue;
+            const char *figure;
+            const struct redis_outcome *outcome =
+                outcome_seen(redis, hashes, &outcomes, base, number, &figure);
+            input_name(hashes, name, sizeof name);
+            figures_integer(inputs, name, outcome_bytes(outcome));
+            snprintf(source, sizeof source, "warmup.%d.%s", number, figure);
+            snprintf(name + strlen(name), sizeof name - strlen(name), ".source");
+            figures_text(inputs, name, source);
+        }
+    }
+}
+
+const struct model_kind model_redis = {
+    .name = "redis",
+    .explanation = "Redis 3.2 to 8.2 and Valkey 7.2 to 9.1: objects, strings, tables, listpacks, "
+                   "by version and allocator",
+    .fits = fits,
+    .open = open,
+    .add = add,
+    .predict = predict,
+    .measure = redis_measure,
+    .state_inputs = state_inputs,
+    .evidence = redis_evidence,
+    .close = close,
+};

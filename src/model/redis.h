@@ -1,0 +1,151 @@
+/* What the files of the Redis and Valkey model share; no other file includes
+ * this. redis.c is the model kind, redis_layouts.c the rows of constants,
+ * redis_objects.c turns objects into blocks, redis_tables.c knows how tables
+ * grow, redis_resident.c goes from used_memory to resident pages. */
+#ifndef TARE_MODEL_REDIS_H
+#define TARE_MODEL_REDIS_H
+
+#include "model/model.h"
+
+/* How a key and its object stand in memory. */
+enum redis_key_form {
+    REDIS_KEY_APART,     /* robj, key sds and dictEntry: three blocks (to Redis 8.0, Valkey 7.2) */
+    REDIS_KEY_IN_ENTRY,  /* robj; the key sds inside the dictEntry (Valkey 8.0) */
+    REDIS_KEY_IN_OBJECT, /* the object holds the key (Redis 8.2, Valkey 8.1) */
+};
+
+enum redis_table_form {
+    REDIS_TABLE_CHAINED, /* dict.h: a pointer a bucket, entries in chains */
+    REDIS_TABLE_KEYS,    /* the key tables of Redis 8.2: the first key of a bucket stands in it */
+    REDIS_TABLE_BUCKETS  /* hashtable.c of Valkey 8.1: buckets of 64 bytes with 7 places */
+};
+
+enum redis_packed_form { REDIS_ZIPLIST, REDIS_LISTPACK };
+
+enum redis_field_form {
+    REDIS_FIELD_OBJECTS, /* a field and a value are objects of their own (to Redis 3.2) */
+    REDIS_FIELD_STRINGS, /* a dictEntry, a field sds and a value sds */
+    REDIS_FIELD_FUSED    /* one block of field and value where they are short (Valkey 9.x) */
+};
+
+struct redis_layout {
+    const char *store;    /* "redis", "valkey" */
+    int from;             /* the first version; up to the next row's of the same store */
+    const char *range;    /* "7.0", for people */
+    const char *verified; /* the builds on which this row was held against a server; NULL: none */
+
+    enum redis_key_form key_form;
+    enum redis_table_form key_table, field_table;
+    enum redis_field_form field_form;
+    enum redis_packed_form packed;
+    int object;          /* sizeof(robj), server.h */
+    int embstr_limit;    /* OBJ_ENCODING_EMBSTR_SIZE_LIMIT, object.c */
+    int embedded_total;  /* a string stands in its key's block where both take no more; 0: never */
+    int entry;           /* sizeof(dictEntry), dict.h (dict.c from 7.2) */
+    int entry_key_only;  /* sizeof(dictEntryNoValue), dict.c */
+    int dict;            /* sizeof(dict); REDIS_TABLE_BUCKETS: sizeof(hashtable) of a field table */
+    int zset_dict;       /* the same of a sorted set's table */
+    int dict_step;       /* buckets that a rehash moves for each further field of a HSET */
+    int dict_first_step; /* and for the field at which it began */
+    int zset_dict_step;  /* the same for each ZADD */
+    int skip_list_levels;    /* ZSKIPLIST_MAXLEVEL, server.h */
+    bool integer_in_pointer; /* SET frees the text of a number (tryObjectEncoding, object.c) */
+    bool sized_from_count;   /* HSET of more fields than the packed limit makes the table at once */
+    bool sized_on_convert;   /* a packed hash that is converted gets a table of its size at once */
+    bool big_arguments_keep_line_end; /* SET of 32 KiB and more keeps the query buffer, with its CR
+                                         LF */
+};
+
+const struct redis_layout *redis_layout_of(const struct build *build, bool *newer);
+/* True where the last row of the table is not for this build's family at all. */
+extern const struct redis_layout redis_layouts[];
+extern const size_t redis_layout_count;
+
+/* Bytes of the sds header for a string of this length (sds.h, sdsReqType), without the NUL. */
+int redis_sds_header(int64_t length);
+
+/* Buckets of a chained table that holds `keys` (dict.c, _dictNextExp): a power of two, 4 at least.
+ */
+int64_t redis_dict_buckets(int64_t keys);
+
+/* What the tables of one hash may come to, by the branch that the server's hash seed takes. */
+#define REDIS_OUTCOMES_MAX 24
+struct redis_outcome {
+    int64_t table;       /* bytes of the tables' arrays that stay */
+    int64_t table_extra; /* child buckets: count; each a block of its own */
+    int64_t old;         /* bytes of the array that stands until its rehash is finished; 0: gone */
+    int64_t old_extra;
+    double probability;
+};
+struct redis_outcomes {
+    struct redis_outcome items[REDIS_OUTCOMES_MAX];
+    size_t count;
+};
+/* Outcomes of a hash of `fields` made by one command in a table that starts at `presized` entries
+ * (0: from the smallest). */
+void redis_hash_outcomes(const struct redis_layout *layout, int64_t fields, int64_t presized,
+                         struct redis_outcomes *outcomes);
+/* Probability that `keys` thrown into `buckets` occupy exactly `occupied` of them. */
+double redis_occupancy(int64_t keys, int64_t buckets, int64_t occupied);
+
+/* Tables of 64-byte buckets (Valkey 8.1). */
+#define REDIS_BUCKET        64
+#define REDIS_BUCKET_PLACES 7
+int64_t redis_bucket_count(int64_t keys);
+/* Expected child buckets where `keys` fall on `buckets` by chance. */
+double redis_child_buckets(int64_t keys, int64_t buckets);
+
+/* Hashes whose tables the seed treats alike: the same field names in the same order. */
+struct redis_hashes {
+    uint64_t signature; /* 0: various, told by the number of fields alone */
+    int64_t fields;
+    int64_t presized;
+    int64_t count;
+    int place;          /* among those with as many fields: 1, 2, ... in order of appearance */
+    double first_total; /* allocated bytes of the first one, without its tables and key */
+};
+
+/* An object that many records share (a sorted set): it grows. */
+struct redis_shared {
+    char *key;
+    size_t key_length;
+    enum object_type type;
+    int64_t members, member_bytes;
+    int64_t packed_bytes;         /* as a listpack or ziplist, while that is possible */
+    bool fits_packed;             /* no member was too long so far */
+    struct blocks members_blocks; /* per-member blocks that scale: strings, entries */
+};
+
+struct redis_model {
+    struct model model;
+    const struct redis_layout *layout;
+    bool layout_newer;                /* the server is newer than the newest row */
+    int64_t hash_entries, hash_value; /* limits of packed hashes */
+    int64_t zset_entries, zset_value;
+    bool shared_integers;   /* SET of 0 to 9,999 takes an object that all share */
+    struct blocks blocks;   /* of all whole objects so far, without tables */
+    int64_t keys, expiring; /* whole objects so far */
+    struct redis_hashes *hashes;
+    size_t hashes_count, hashes_capacity;
+    size_t *hashes_index; /* open addressing; place + 1 */
+    size_t hashes_index_size;
+    struct redis_shared *shared;
+    size_t shared_count, shared_capacity;
+};
+
+/* redis_objects.c */
+int redis_add_object(struct redis_model *redis, const struct object *object,
+                     struct tare_error *error);
+/* The blocks of a shared object that has come to `members` members. */
+void redis_add_shared(const struct redis_model *redis, const struct redis_shared *shared,
+                      double factor, struct blocks *blocks);
+
+/* redis_resident.c */
+void redis_predict_resident(const struct redis_model *redis, struct prediction *prediction);
+int redis_measure(struct model *model, const struct figures *base, const struct figures *end,
+                  const struct prediction *prediction, struct measurement *measurement,
+                  struct tare_error *error);
+int redis_evidence(struct model *model, const struct figures *base, const struct figures *end,
+                   const struct prediction *prediction, struct evidence *evidence);
+
+#endif

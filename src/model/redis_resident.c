@@ -1,0 +1,336 @@
+/* From used_memory to resident pages: the allocator's and the process's
+ * accounts, measured (run) and predicted (plan), and the blocks by size class
+ * that MALLOC-STATS counts, beside those predicted. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/redis.h"
+
+/* --- Blocks by what they occupy --- */
+
+static int by_size(const void *a, const void *b)
+{
+    const struct evidence_row *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+struct sizes {
+    struct size {
+        int64_t usable;
+        double count;
+    } * items;
+    size_t count;
+};
+
+static int by_usable(const void *a, const void *b)
+{
+    const struct size *x = a, *y = b;
+    return (x->usable > y->usable) - (x->usable < y->usable);
+}
+
+static void sizes_of(const struct blocks *blocks, struct sizes *sizes)
+{
+    size_t all = 0;
+    sizes->items = memory_new((blocks->class_count + 1) * sizeof *sizes->items);
+    for (size_t i = 0; i < blocks->class_size; i++)
+        if (blocks->classes[i].kind)
+            sizes->items[all++] =
+                (struct size){blocks->classes[i].usable, blocks->classes[i].count};
+    qsort(sizes->items, all, sizeof *sizes->items, by_usable);
+    sizes->count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (sizes->count > 0 && sizes->items[sizes->count - 1].usable == sizes->items[i].usable)
+            sizes->items[sizes->count - 1].count += sizes->items[i].count;
+        else
+            sizes->items[sizes->count++] = sizes->items[i];
+    }
+}
+
+/* --- jemalloc 5: slabs, their metadata --- */
+
+/* jemalloc's sc.c: a slab of a class has the fewest pages that the class divides. */
+static int64_t slab_bytes(int64_t size, int64_t page)
+{
+    int64_t bytes = page;
+    while (bytes % size != 0)
+        bytes += page;
+    return bytes;
+}
+
+/* Classes below four pages are small (SC_SMALL_MAXCLASS: 14 KiB with pages of 4 KiB). */
+static bool is_small(int64_t size, int64_t page)
+{
+    return size < 4 * page;
+}
+
+/* sizeof(edata_t) of 5.3, extent_t of 5.0 to 5.2: 128 with the bitmap of a slab of 4 KiB pages
+ * (512 places: 64 bytes); pages of 64 KiB need 8,192 places: 1,152. */
+static int64_t extent_struct(const struct build *build)
+{
+    return 64 + build->page_size / 8 / 8 + (build->page_size > 4096 ? 64 : 0);
+}
+
+/* A page of active memory has an element of 8 bytes in the page map (rtree.h). */
+#define PAGE_MAP_ELEMENT 8
+
+static int64_t metadata(const struct build *build, int64_t extents, int64_t active)
+{
+    return extents * extent_struct(build) + active / build->page_size * PAGE_MAP_ELEMENT;
+}
+
+/* jemalloc 4 heads each chunk of 2 MiB (512 pages) with 13 pages of page map (arena.h: 8 bytes a
+ * page and the run structures); blocks of 2 MiB and more have chunks of their own without one. */
+#define CHUNK_HEADER_PAGES 13
+#define CHUNK_PAGES        512
+#define CHUNK_BYTES        (2 * 1024 * 1024)
+
+static int64_t chunk_headers(const struct blocks *blocks, int64_t allocated)
+{
+    for (size_t i = 0; i < blocks->class_size; i++)
+        if (blocks->classes[i].kind && blocks->classes[i].usable >= CHUNK_BYTES)
+            allocated -= llround(blocks->classes[i].count * (double)blocks->classes[i].usable);
+    return allocated * CHUNK_HEADER_PAGES / (CHUNK_PAGES - CHUNK_HEADER_PAGES);
+}
+
+/* --- plan --- */
+
+/* Dirty pages that a load may leave behind (freed tables, buffers), at most, by 2.5 s after it. */
+#define DIRTY_AT_MOST (6 * 1024 * 1024)
+/* Code, buffers and stacks that a server touches for the first time while it loads. */
+#define TOUCHED (512 * 1024)
+
+void redis_predict_resident(const struct redis_model *redis, struct prediction *prediction)
+{
+    const struct build *build = &redis->model.build;
+    const struct blocks *blocks = &prediction->blocks;
+    struct amounts *amounts = &prediction->resident_amounts;
+    int64_t allocated = prediction->allocated, dirty = 0;
+    int jemalloc = build_jemalloc(build);
+    if (jemalloc >= 50000) {
+        struct sizes sizes;
+        sizes_of(blocks, &sizes);
+        double extents = 0, fragmentation = 0;
+        for (size_t i = 0; i < sizes.count; i++) {
+            double count = sizes.items[i].count;
+            int64_t size = sizes.items[i].usable;
+            if (is_small(size, build->page_size)) {
+                int64_t slab = slab_bytes(size, build->page_size);
+                double slabs = ceil(count * (double)size / (double)slab);
+                extents += slabs;
+                fragmentation += slabs * (double)slab - count * (double)size;
+            } else {
+                extents += count;
+                if (build->cache_oblivious)
+                    fragmentation += count * build->page_size;
+                /* Large blocks take whole pages. */
+                int64_t over = size % build->page_size;
+                fragmentation += over ? count * (double)(build->page_size - over) : 0;
+            }
+        }
+        free(sizes.items);
+        dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
+        amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, llround(fragmentation));
+        amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
+                    metadata(build, llround(extents), allocated + llround(fragmentation)));
+    } else if (jemalloc) {
+        dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
+        amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
+                    chunk_headers(blocks, allocated));
+    } else {
+        amounts_add(amounts, &account_block_headers, BASIS_MODELLED, llround(blocks->headers));
+        dirty = allocated > 0 ? DIRTY_AT_MOST : 0; /* free chunks between blocks */
+    }
+    prediction->resident = allocated + amounts_sum(amounts);
+    /* Within 2 % from 100 MB up: half a percent each way, and what a load leaves behind. */
+    int64_t slack = prediction->resident / 200 + (allocated > 0 ? TOUCHED : 0);
+    prediction->resident_low =
+        prediction->resident + (prediction->allocated_low - allocated) - slack;
+    prediction->resident_high =
+        prediction->resident + (prediction->allocated_high - allocated) + slack + dirty;
+    int64_t most = prediction->resident / 50;
+    if (prediction->resident >= 100 * 1000 * 1000) {
+        if (prediction->resident_low < prediction->resident - most)
+            prediction->resident_low = prediction->resident - most;
+        if (prediction->resident_high > prediction->resident + most)
+            prediction->resident_high = prediction->resident + most;
+    }
+}
+
+/* --- run --- */
+
+/* Calls `each` with the growth of a column summed over all rows "GROUP.SIZE.COLUMN" of the end. */
+static int64_t growth_of_column(const struct figures *base, const struct figures *end,
+                                const char *group, const char *const *columns)
+{
+    int64_t sum = 0;
+    size_t length = strlen(group);
+    for (size_t i = 0; i < end->count; i++) {
+        const char *name = end->items[i].name;
+        if (strncmp(name, group, length) != 0)
+            continue;
+        const char *last = strrchr(name, '.');
+        for (size_t c = 0; columns[c]; c++)
+            if (strcmp(last + 1, columns[c]) == 0)
+                sum += end->items[i].integer - figures_get(base, name);
+    }
+    return sum;
+}
+
+/* Both figures there: a growth; else nothing is added. */
+static bool growth(const struct figures *base, const struct figures *end, const char *name,
+                   int64_t *bytes)
+{
+    *bytes = figures_growth(base, end, name);
+    return figures_has(base, name) && figures_has(end, name);
+}
+
+static void add_growth(struct measurement *measurement, const struct account *account,
+                       const struct figures *base, const struct figures *end,
+                       const char *const *names)
+{
+    int64_t sum = 0;
+    bool any = false;
+    for (size_t i = 0; names[i]; i++) {
+        int64_t bytes;
+        if (growth(base, end, names[i], &bytes)) {
+            sum += bytes;
+            any = true;
+        }
+    }
+    if (any)
+        amounts_add(&measurement->amounts, account, BASIS_MEASURED, sum);
+}
+
+static void measure_jemalloc_5(const struct build *build, const struct figures *base,
+                               const struct figures *end, struct measurement *measurement)
+{
+    int64_t allocated, active, metadata_stat, resident;
+    if (!growth(base, end, "malloc.allocated", &allocated) ||
+        !growth(base, end, "malloc.active", &active)) {
+        measurement_note(measurement, "the server shows no MEMORY MALLOC-STATS: the allocator's "
+                                      "accounts can't be told apart");
+        return;
+    }
+    struct amounts *amounts = &measurement->amounts;
+    /* What the allocator has handed out and the server does not count: caches of threads. */
+    amounts_add(amounts, &account_thread_cache, BASIS_DERIVED, allocated - measurement->allocated);
+    amounts_add(amounts, &account_fragmentation, BASIS_DERIVED, active - allocated);
+    static const char *const slabs[] = {"curslabs", NULL};
+    static const char *const extents[] = {"curlextents", NULL};
+    int64_t count = growth_of_column(base, end, "malloc.bins.", slabs) +
+                    growth_of_column(base, end, "malloc.large.", extents);
+    amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
+                metadata(build, count, active));
+    if (growth(base, end, "malloc.metadata", &metadata_stat) &&
+        growth(base, end, "malloc.resident", &resident))
+        amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED,
+                    resident - active - metadata_stat);
+}
+
+int redis_measure(struct model *model, const struct figures *base, const struct figures *end,
+                  const struct prediction *prediction, struct measurement *measurement,
+                  struct tare_error *error)
+{
+    const struct build *build = &model->build;
+    (void)error;
+    measurement_free(measurement);
+    measurement->has_allocated =
+        growth(base, end, "info.memory.used_memory", &measurement->allocated);
+    measurement->base_allocated = figures_get(base, "info.memory.used_memory");
+    measurement->has_resident = growth(base, end, "smaps.total.rss", &measurement->resident);
+    measurement->base_resident = figures_get(base, "smaps.total.rss");
+
+    static const char *const clients[] = {"info.memory.mem_clients_normal",
+                                          "info.memory.mem_clients_slaves",
+                                          "info.memory.mem_cluster_links", NULL};
+    static const char *const buffers[] = {"info.memory.mem_aof_buffer",
+                                          "info.memory.mem_total_replication_buffers", NULL};
+    add_growth(measurement, &account_client_buffers, base, end, clients);
+    add_growth(measurement, &account_server_buffers, base, end, buffers);
+
+    if (measurement->has_resident) {
+        int jemalloc = build_jemalloc(build);
+        struct amounts *amounts = &measurement->amounts;
+        if (jemalloc >= 50000) {
+            measure_jemalloc_5(build, base, end, measurement);
+        } else if (jemalloc) {
+            amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
+                        chunk_headers(&prediction->blocks, measurement->allocated));
+        } else {
+            amounts_add(amounts, &account_block_headers, BASIS_MODELLED,
+                        llround(prediction->blocks.headers));
+            int64_t free_bytes, top;
+            bool has_free = growth(base, end, "heap.free", &free_bytes);
+            bool has_top = growth(base, end, "heap.top", &top);
+            if (has_free || has_top)
+                amounts_add(amounts, &account_free_chunks, BASIS_MEASURED, free_bytes + top);
+        }
+        static const char *const files[] = {"smaps.file.rss", NULL};
+        static const char *const stacks[] = {"smaps.stack.rss", NULL};
+        add_growth(measurement, &account_mapped_files, base, end, files);
+        add_growth(measurement, &account_stacks, base, end, stacks);
+    }
+    if (figures_get(end, "info.memory.lazyfree_pending_objects") > 0)
+        measurement_note(measurement, "the server still had objects to free in the background");
+    if (figures_get(end, "info.memory.active_defrag_running") > 0)
+        measurement_note(measurement, "active defragmentation was running");
+    return 0;
+}
+
+/* --- Evidence --- */
+
+static struct evidence_row *evidence_row(struct evidence *evidence, int64_t size)
+{
+    for (size_t i = 0; i < evidence->count; i++)
+        if (evidence->rows[i].size == size)
+            return &evidence->rows[i];
+    MEMORY_GROW(evidence->rows, evidence->count, evidence->capacity);
+    evidence->rows[evidence->count] = (struct evidence_row){.size = size};
+    return &evidence->rows[evidence->count++];
+}
+
+/* The growth of one of these columns by size: "malloc.bins.320.curregs". */
+static void count_column(struct evidence *evidence, const struct figures *base,
+                         const struct figures *end, const char *group, const char *column)
+{
+    size_t length = strlen(group);
+    for (size_t i = 0; i < end->count; i++) {
+        const char *name = end->items[i].name;
+        char *rest;
+        if (strncmp(name, group, length) != 0)
+            continue;
+        long long size = strtoll(name + length, &rest, 10);
+        if (rest == name + length || *rest != '.' || strcmp(rest + 1, column) != 0)
+            continue;
+        int64_t counted = end->items[i].integer - figures_get(base, name);
+        if (counted)
+            evidence_row(evidence, size)->counted += counted;
+    }
+}
+
+int redis_evidence(struct model *model, const struct figures *base, const struct figures *end,
+                   const struct prediction *prediction, struct evidence *evidence)
+{
+    evidence_free(evidence);
+    if (!build_jemalloc(&model->build) || !figures_has(end, "malloc.allocated"))
+        return 0;
+    evidence->source = "MEMORY MALLOC-STATS";
+    count_column(evidence, base, end, "malloc.bins.", "curregs");
+    count_column(evidence, base, end, "malloc.large.", "curlextents");
+    count_column(evidence, base, end, "malloc.large.", "curruns");
+    count_column(evidence, base, end, "malloc.huge.", "curhchunks");
+    struct sizes sizes;
+    sizes_of(&prediction->blocks, &sizes);
+    for (size_t i = 0; i < sizes.count; i++) {
+        int64_t predicted = llround(sizes.items[i].count);
+        if (predicted)
+            evidence_row(evidence, sizes.items[i].usable)->predicted += predicted;
+    }
+    free(sizes.items);
+    if (evidence->count > 0)
+        qsort(evidence->rows, evidence->count, sizeof *evidence->rows, by_size);
+    return 0;
+}
