@@ -68,10 +68,15 @@ void mongodb_one_line(struct tare_error *error)
         error->message[--length] = '\0';
 }
 
+bool mongodb_is_lost_connection(const bson_error_t *reason)
+{
+    return reason->domain == MONGOC_ERROR_STREAM || reason->domain == MONGOC_ERROR_SERVER_SELECTION;
+}
+
 int mongodb_error(struct mongodb *mongodb, const char *what, const bson_error_t *reason,
                   struct tare_error *error)
 {
-    if (mongodb_ended(mongodb, error))
+    if (mongodb_ended_soon(mongodb, mongodb_is_lost_connection(reason), error))
         return -1;
     const char *hint = "";
     char message[sizeof reason->message];
@@ -657,7 +662,7 @@ static int mongodb_settle(struct store *store, bool *quiet, struct tare_error *e
     struct mongodb *mongodb = mongodb_of(store);
     bson_t reply;
     *quiet = true;
-    if (mongodb->in_memory)
+    if (mongodb->in_memory || store->limits.read_only)
         return 0;
     if (!mongodb->checkpointed) {
         int result = simple_command(mongodb, "fsync", &reply, error);

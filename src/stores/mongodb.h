@@ -52,6 +52,10 @@ bool mongodb_log_reason(struct slice log, struct buffer *reason);
 /* True where tare started the program and it has ended; *error then says why, by its log. Reaps the
  * process: main thread only. */
 bool mongodb_ended(struct mongodb *mongodb, struct tare_error *error);
+/* The same, with a look for some tenths of a second where a connection was lost: the kernel closes
+ * a dying process's sockets before it can be waited for. */
+bool mongodb_ended_soon(struct mongodb *mongodb, bool lost_connection, struct tare_error *error);
+bool mongodb_is_lost_connection(const bson_error_t *reason);
 /* Starts the process and waits until it answers; the control client is open then. */
 int mongodb_start(struct mongodb *mongodb, struct tare_error *error);
 

@@ -33,6 +33,7 @@
 
 #define ATTEMPTS         4
 #define ATTEMPT_PAUSE_MS 250 /* doubled with each attempt: 1.75 s in all */
+#define ATTEMPTS_SECONDS 30  /* none after that: the server answers nothing */
 #define WAIT_MS          200 /* between looks at an interrupt */
 #define DUPLICATE_KEY    11000
 
@@ -80,18 +81,13 @@ static uint32_t bson_length(const char *bytes)
     return BSON_UINT32_FROM_LE(length);
 }
 
-static bool is_lost_connection(const bson_error_t *reason)
-{
-    return reason->domain == MONGOC_ERROR_STREAM || reason->domain == MONGOC_ERROR_SERVER_SELECTION;
-}
-
 /* The server's own words that it can't write now but could soon (a change of primary, a
  * shutdown); src/mongo/base/error_codes.yml, category RetriableError, of 4.4 to 6.0. */
 static bool is_transient(const bson_error_t *reason)
 {
     static const uint32_t codes[] = {6,    7,     89,    91,    189,   262,
                                      9001, 10107, 11600, 11602, 13435, 13436};
-    if (is_lost_connection(reason))
+    if (mongodb_is_lost_connection(reason))
         return true;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (reason->domain == MONGOC_ERROR_SERVER && reason->code == codes[i])
@@ -205,7 +201,9 @@ static int64_t send_batch(struct writer *writer, const struct batch *batch)
 {
     struct mongodb_loader *loader = writer->loader;
     bson_error_t reason;
+    struct timespec start, now;
     size_t at = 0;
+    clock_gettime(CLOCK_MONOTONIC, &start);
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t length = bson_length(batch->bytes.data + at);
         bson_init_static(&writer->documents[i], (const uint8_t *)batch->bytes.data + at, length);
@@ -219,7 +217,9 @@ static int64_t send_batch(struct writer *writer, const struct batch *batch)
         bool sent =
             mongoc_collection_insert_many(writer->collection, writer->document_places, batch->count,
                                           loader->insert_options, &reply, &reason);
-        bool again = !sent && attempt + 1 < ATTEMPTS && is_transient(&reason);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        bool again = !sent && attempt + 1 < ATTEMPTS && is_transient(&reason) &&
+                     now.tv_sec - start.tv_sec < ATTEMPTS_SECONDS;
         bson_init(&errors.duplicate_ids);
         mongodb_number(&reply, "insertedCount", &acknowledged);
         see_write_errors(&errors, writer, &reply, attempt > 0);
@@ -241,7 +241,7 @@ static int64_t send_batch(struct writer *writer, const struct batch *batch)
         if (errors.other)
             loader_fail(loader, errors.text, false);
         else if (!sent)
-            loader_fail(loader, reason.message, is_lost_connection(&reason));
+            loader_fail(loader, reason.message, mongodb_is_lost_connection(&reason));
         return acknowledged;
     }
 }
@@ -371,14 +371,8 @@ static int take_results(struct mongodb *mongodb, bool failed, struct tare_error 
     pthread_mutex_unlock(&loader->mutex);
     if (!failed)
         return 0;
-    if (loader->lost_connection) {
-        /* The kernel closes a dying process's sockets before it can be waited for. */
-        for (int i = 0; i < 10 && mongodb->store.started; i++) {
-            if (mongodb_ended(mongodb, error))
-                return -1;
-            process_pause(100);
-        }
-    }
+    if (mongodb_ended_soon(mongodb, loader->lost_connection, error))
+        return -1;
     error_set(error, TARE_STORE, "server '%s': insert: %s", mongodb->store.address,
               loader->failure);
     mongodb_one_line(error);
@@ -401,7 +395,7 @@ static int take_free(struct mongodb *mongodb, struct tare_error *error)
 {
     struct mongodb_loader *loader = mongodb->loader;
     bool failed = false;
-    int result = 0;
+    int result = process_check_interrupt(error);
     pthread_mutex_lock(&loader->mutex);
     while (result == 0 && !(failed = loader->failed)) {
         for (size_t i = 0; i < BATCHES && !loader->filling; i++) {

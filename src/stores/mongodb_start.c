@@ -269,6 +269,16 @@ bool mongodb_ended(struct mongodb *mongodb, struct tare_error *error)
     return true;
 }
 
+bool mongodb_ended_soon(struct mongodb *mongodb, bool lost_connection, struct tare_error *error)
+{
+    for (int i = 0; i < 10 && lost_connection && mongodb->store.started; i++) {
+        if (mongodb_ended(mongodb, error))
+            return true;
+        process_pause(30);
+    }
+    return mongodb_ended(mongodb, error);
+}
+
 static int wait_until_ready(struct mongodb *mongodb, struct tare_error *error)
 {
     struct timespec now;

@@ -509,8 +509,9 @@ static void a_connection_that_stays_lost_is_an_error(void **state)
 
 /* Servers given by URL. */
 
-/* A mongod of the test's own, in a folder with these further arguments. */
-static char *start_server(struct process *process, char *further)
+/* A mongod of the test's own with these further arguments. Returns the host of its URL. */
+#define FURTHER_MAX 12
+static char *start_server(struct process *process, const char *const *further)
 {
     struct tare_error error;
     char *program = mongod();
@@ -519,8 +520,10 @@ static char *start_server(struct process *process, char *further)
     char *data = memory_format("%s/data", process->folder);
     char *socket = memory_format("%s/m.sock", process->folder);
     mkdir(data, 0700);
-    char *arguments[] = {program, "--dbpath",       data,    "--bind_ip",
-                         socket,  "--nounixsocket", further, NULL};
+    char *arguments[6 + FURTHER_MAX + 1] = {program,     "--dbpath", data,
+                                            "--bind_ip", socket,     "--nounixsocket"};
+    for (size_t i = 0; further[i]; i++)
+        arguments[6 + i] = (char *)further[i];
     if (process_start(process, arguments, &error))
         fail_msg("%s", error.message);
     for (int i = 0; i < 1000 && access(socket, F_OK) != 0; i++)
@@ -557,7 +560,7 @@ static void a_server_by_url(void **state)
 {
     (void)state;
     struct process process;
-    char *server = start_server(&process, "--quiet");
+    char *server = start_server(&process, (const char *[]){NULL});
     char *url = memory_format("mongodb://%s", server);
     char *other = memory_format("mongodb://%s/other", server);
     struct store_limits keep = {.keep = true}, read_only = {.read_only = true},
@@ -642,6 +645,43 @@ static void a_server_by_url(void **state)
     free(other);
 }
 
+/* An in-memory server of somebody else's: its mode is told, and it survives what is written to it
+ * and dropped from it (a write with w:majority would end it). */
+static void a_server_in_memory_by_url(void **state)
+{
+    (void)state;
+    static const char *const further[] = {"--nojournal",
+                                          "--syncdelay",
+                                          "0",
+                                          "--setParameter",
+                                          "diagnosticDataCollectionEnabled=false",
+                                          "--setParameter",
+                                          "disableLogicalSessionCacheRefresh=true",
+                                          "--wiredTigerEngineConfigString",
+                                          "in_memory=true,log=(enabled=false)",
+                                          NULL};
+    struct process process;
+    struct tare_error error;
+    struct build build;
+    char *server = start_server(&process, further);
+    char *url = memory_format("mongodb://%s", server);
+    struct store *store = open_target(TARGET_URL, url, NULL, NULL, &no_limits, &error);
+    if (!store)
+        fail_msg("%s", error.message);
+    assert_int_equal(store->kind->describe(store, &build, &error), 0);
+    assert_string_equal(build.engine, "memory");
+    load(store, 0, 100);
+    bool quiet = false;
+    assert_int_equal(store->kind->settle(store, &quiet, &error), 0);
+    assert_true(quiet);
+    store->kind->close(store);
+    assert_false(has_database(url, "tare"));
+    assert_true(process_alive(&process));
+    process_remove(&process);
+    free(server);
+    free(url);
+}
+
 static void create_user(const char *url, const char *name, const char *role, const char *database)
 {
     mongoc_client_t *client = mongoc_client_new(url);
@@ -660,7 +700,7 @@ static void passwords(void **state)
     (void)state;
     struct process process;
     struct tare_error error;
-    char *server = start_server(&process, "--auth");
+    char *server = start_server(&process, (const char *[]){"--auth", NULL});
     char *nobody = memory_format("mongodb://%s", server);
     char *wrong = memory_format("mongodb://root:%sx@%s/?authSource=admin", PASSWORD, server);
     char *root = memory_format("mongodb://root:%s@%s/?authSource=admin", PASSWORD, server);
@@ -773,6 +813,7 @@ int main(void)
         cmocka_unit_test(a_duplicate_in_a_lost_batch_is_found),
         cmocka_unit_test(a_connection_that_stays_lost_is_an_error),
         cmocka_unit_test(a_server_by_url),
+        cmocka_unit_test(a_server_in_memory_by_url),
         cmocka_unit_test(passwords),
         cmocka_unit_test(strangers_and_nobody),
     };
