@@ -54,6 +54,24 @@ struct document {
     size_t count, capacity;
 };
 
+/* Building one. Texts are copied. A table is built apart and given to a part, whose it is then. */
+#define TABLE_NONE "-" /* a figure that can't be told */
+struct document_part *document_add(struct document *document, enum part_kind kind);
+void document_text(struct document *document, enum part_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void table_column(struct table *table, const char *heading, bool right);
+void table_row(struct table *table, enum row_kind kind); /* begins one; its cells follow */
+void table_cell(struct table *table, const char *text);
+void table_count(struct table *table, int64_t number);
+void table_tenths(struct table *table, int64_t tenths);
+void table_free(struct table *table);
+/* Adds one ledger, whole. first: the cell's first, which tells of the load too; alone: nothing
+ * above tells of data, server and notes already; verbose: state inputs and blocks by size class
+ * too. */
+void document_ledger(struct document *document, const struct report *report,
+                     const struct cell *cell, const struct ledger *ledger, bool first, bool alone,
+                     bool verbose);
+
 /* whole: every cell's ledger too, whatever the number of cells. Free with document_free(). */
 void document_of_report(struct document *document, const struct report *report,
                         const struct report_style *style, bool whole);

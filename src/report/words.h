@@ -1,0 +1,28 @@
+/* What was weighed, in the words that reports use. The caller frees what is
+ * returned as char *. */
+#ifndef TARE_REPORT_WORDS_H
+#define TARE_REPORT_WORDS_H
+
+#include "ledger/ledger.h"
+
+/* A set of texts in the order in which they came. */
+struct texts {
+    char **items;
+    size_t count, capacity;
+};
+
+void texts_add(struct texts *texts, char *text); /* takes the text */
+bool texts_have(const struct texts *texts, const char *text);
+void texts_free(struct texts *texts);
+
+const char *words_cell(const struct cell *cell); /* its name, borrowed; never NULL */
+char *words_data(const struct cell *cell);       /* "100,000 ycsb records, 10 fields x 100 bytes" */
+char *words_seed(const struct report *report);   /* ", seed 1"; "" where it isn't known */
+/* "redis 7.0.15 (jemalloc-5.3.0, quantum 16)", "mongodb 6.0.5 (in memory, tcmalloc)" */
+char *words_server(const struct build *build);
+char *words_figure(const struct figure *figure); /* its value */
+/* A ledger's notes, and a note for each size class whose blocks model and server count
+ * differently. */
+void words_notes(const struct ledger *ledger, struct texts *notes);
+
+#endif
