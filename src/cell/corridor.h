@@ -1,0 +1,39 @@
+/* The stations that measuring and predicting share: data set -> record ->
+ * encoding -> object -> model. */
+#ifndef TARE_CELL_CORRIDOR_H
+#define TARE_CELL_CORRIDOR_H
+
+#include "cell/cell_request.h"
+#include "data/dataset.h"
+#include "model/model.h"
+
+struct corridor {
+    const struct cell_request *request;
+    struct dataset *dataset;
+    struct arena arena;
+    struct model *model;    /* objects go to it, where not NULL */
+    struct store *store;    /* and to it, where not NULL */
+    struct counted counted; /* of all objects so far */
+};
+
+int corridor_open(struct corridor *corridor, const struct cell_request *request,
+                  struct tare_error *error);
+/* Record `index` through the corridor. */
+int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error);
+void corridor_close(struct corridor *corridor); /* not the model, not the store */
+
+/* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at up
+ * to 100,000 records, evenly spread, for the largest ones. */
+int corridor_settings(struct corridor *corridor, struct figures *settings,
+                      struct tare_error *error);
+
+/* Names the cell: its encoding, with the server where another cell has the same encoding; unique
+ * in the report. */
+void cell_set_name(struct cell *cell, const struct cell_request *request,
+                   const struct report *report);
+
+/* "NAME=VALUE NAME=VALUE": settings, then state inputs (without their ".source"). The caller frees.
+ */
+char *cell_settings_text(const struct figures *settings, const struct figures *inputs);
+
+#endif

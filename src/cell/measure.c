@@ -1,0 +1,413 @@
+/* Measures a cell: a fresh server, its base, the load with checkpoints, and a
+ * closed ledger a step. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cell/corridor.h"
+#include "core/memory.h"
+#include "probes/probe.h"
+#include "stores/process.h"
+
+/* Checkpoints of a load: cheap figures, for the marginal cost. */
+#define CHECKPOINTS 40
+
+/* Settled: figures within 0.1 % over 2 s, 10 s at most. */
+#define SETTLE_SHARE    0.001
+#define SETTLE_SECONDS  2.0
+#define SETTLE_PATIENCE 10.0
+#define SETTLE_GLANCE   0.25
+/* Growth that is smaller than this is still: a server's own timers move some KiB. */
+#define SETTLE_FLOOR (64 * 1024)
+
+/* Objects of the first records that a store is warmed up with. */
+#define WARM_UP_RECORDS 1
+#define WARM_UP_OBJECTS 8
+
+struct measuring {
+    struct corridor corridor;
+    struct report *report;
+    struct cell *cell;
+    const struct cell_progress *progress;
+    struct store *store;
+    struct figures settings;
+    double progress_shown; /* time of the last call */
+};
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double own_cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* User and system time of a process, from fields 14 and 15 of /proc/PID/stat; 0 where unseen. */
+static double process_cpu_seconds(pid_t pid)
+{
+    if (pid <= 0)
+        return 0;
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    char *after = strrchr(text, ')'); /* the name may hold blanks */
+    unsigned long user, system;
+    if (!after || sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                         &system) != 2)
+        return 0;
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void sleep_seconds(double seconds)
+{
+    struct timespec wait = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&wait, NULL); /* a signal ends it early: the callers look */
+}
+
+static void show(struct measuring *m, const char *stage, int64_t done, int64_t of, double rate)
+{
+    if (!m->progress)
+        return;
+    double now = now_seconds();
+    if (now - m->progress_shown < 0.2)
+        return;
+    m->progress_shown = now;
+    m->progress->show(m->progress->context, stage, done, of, rate);
+}
+
+/* Waits until the server says that nothing is under way and its figures stand still. */
+static int settle(struct measuring *m, struct tare_error *error)
+{
+    double begin = now_seconds(), still_since = begin;
+    int64_t allocated = -1, resident = -1;
+    while (1) {
+        struct figures glance = {0};
+        bool quiet = true;
+        show(m, "settle", 0, 0, 0);
+        if (process_check_interrupt(error) ||
+            (m->store->kind->settle && m->store->kind->settle(m->store, &quiet, error)) ||
+            m->store->kind->glance(m->store, &glance, error)) {
+            figures_free(&glance);
+            return -1;
+        }
+        int64_t a = figures_get(&glance, "allocated"), r = figures_get(&glance, "resident");
+        figures_free(&glance);
+        double now = now_seconds();
+        int64_t moved_a = llabs(a - allocated), moved_r = llabs(r - resident);
+        if (!quiet || allocated < 0 ||
+            (moved_a > SETTLE_FLOOR && (double)moved_a > SETTLE_SHARE * (double)a) ||
+            (moved_r > SETTLE_FLOOR && (double)moved_r > SETTLE_SHARE * (double)r)) {
+            allocated = a;
+            resident = r;
+            still_since = now;
+        }
+        if (now - still_since >= SETTLE_SECONDS || now - begin >= SETTLE_PATIENCE)
+            return 0;
+        sleep_seconds(SETTLE_GLANCE);
+    }
+}
+
+struct gathered {
+    struct object objects[WARM_UP_OBJECTS];
+    size_t count;
+};
+
+static int gather(void *context, const struct object *object, struct tare_error *error)
+{
+    struct gathered *gathered = context;
+    (void)error;
+    if (gathered->count < WARM_UP_OBJECTS)
+        gathered->objects[gathered->count++] = *object;
+    return 0;
+}
+
+/* The base: probes read once, every command of the load used once, then sampled. */
+static int sample_base(struct measuring *m, struct tare_error *error)
+{
+    struct cell *cell = m->cell;
+    struct store *store = m->store;
+    struct figures warm = {0};
+    int failed = probes_read(store, &warm, error);
+    figures_free(&warm);
+    if (failed)
+        return -1;
+    struct gathered gathered = {0};
+    if (cell->records > 0) {
+        struct record record = {0};
+        arena_reset(&m->corridor.arena);
+        if (dataset_read(m->corridor.dataset, 0, &m->corridor.arena, &record, error) ||
+            encoding_apply(m->corridor.request->encoding, &record, &m->corridor.arena, gather,
+                           &gathered, error))
+            return -1;
+    }
+    if (store->kind->warm_up &&
+        store->kind->warm_up(store, gathered.objects, gathered.count, &cell->base, error))
+        return -1;
+    if (settle(m, error))
+        return -1;
+    return probes_read(store, &cell->base, error);
+}
+
+/* The model's settings: what the cell was given, under what the server says it runs with. */
+static void model_settings(const struct measuring *m, struct figures *settings)
+{
+    const struct figures *base = &m->cell->base;
+    figures_copy(settings, &m->settings);
+    for (size_t i = 0; i < base->count; i++) {
+        const struct figure *figure = &base->items[i];
+        if (strncmp(figure->name, "config.", 7) != 0)
+            continue;
+        if (figure->type == FIGURE_TEXT)
+            figures_text(settings, figure->name + 7, figure->text);
+        else
+            figures_integer(settings, figure->name + 7, figure->integer);
+    }
+}
+
+static int take_checkpoint(struct measuring *m, int64_t done, double seconds,
+                           struct tare_error *error)
+{
+    struct cell *cell = m->cell;
+    struct figures glance = {0};
+    if (m->store->kind->glance(m->store, &glance, error)) {
+        figures_free(&glance);
+        return -1;
+    }
+    struct prediction prediction = {0};
+    MEMORY_GROW(cell->checkpoints, cell->checkpoint_count, cell->checkpoint_capacity);
+    struct checkpoint *checkpoint = &cell->checkpoints[cell->checkpoint_count];
+    *checkpoint = (struct checkpoint){
+        .records = done,
+        .allocated = figures_get(&glance, "allocated"),
+        .resident = figures_has(&glance, "resident") ? figures_get(&glance, "resident") : -1,
+        .counted = m->corridor.counted,
+        .seconds = seconds,
+    };
+    figures_free(&glance);
+    int failed = m->corridor.model->kind->predict(
+        m->corridor.model, done, done, counted_sum(&m->corridor.counted), NULL, &prediction, error);
+    for (size_t i = 0; !failed && i < prediction.amounts.count; i++)
+        *sums_of(&checkpoint->modelled, prediction.amounts.items[i].account) +=
+            prediction.amounts.items[i].bytes;
+    prediction_free(&prediction);
+    if (!failed)
+        cell->checkpoint_count++;
+    return failed;
+}
+
+/* Loads all records. The loader's connections are closed before every sample, so that their
+ * buffers are in none. */
+static int load(struct measuring *m, struct tare_error *error)
+{
+    struct cell *cell = m->cell;
+    struct store *store = m->store;
+    int64_t n = cell->records, segments = n < CHECKPOINTS ? n : CHECKPOINTS, done = 0;
+    double elapsed = 0;
+    double client_cpu = 0, server_cpu = process_cpu_seconds(store->pid);
+    for (int64_t segment = 1; segment <= segments; segment++) {
+        int64_t end = n / segments * segment + n % segments * segment / segments;
+        double begin = now_seconds(), cpu = own_cpu_seconds();
+        int failed = store->kind->load_open(store, error);
+        for (; !failed && done < end; done++) {
+            failed = corridor_pass(&m->corridor, done, error);
+            if ((done & 0xff) == 0) {
+                double so_far = elapsed + now_seconds() - begin;
+                show(m, "load", done, n, so_far > 0.5 ? (double)done / so_far : 0);
+                if (!failed)
+                    failed = process_check_interrupt(error);
+            }
+        }
+        if (!failed)
+            failed = store->kind->flush(store, error);
+        elapsed += now_seconds() - begin;
+        client_cpu += own_cpu_seconds() - cpu;
+        store->kind->load_close(store);
+        cell->load_seconds = elapsed;
+        cell->client_cpu_seconds = client_cpu;
+        cell->server_cpu_seconds = process_cpu_seconds(store->pid) - server_cpu;
+        if (failed || take_checkpoint(m, done, elapsed, error))
+            return -1;
+    }
+    return 0;
+}
+
+/* Checkpoints as growth over the base's totals, which only the first measurement tells. */
+static void checkpoints_over_base(struct cell *cell, const struct measurement *measurement)
+{
+    for (size_t i = 0; i < cell->checkpoint_count; i++) {
+        cell->checkpoints[i].allocated -= measurement->base_allocated;
+        if (cell->checkpoints[i].resident >= 0 && measurement->has_resident)
+            cell->checkpoints[i].resident -= measurement->base_resident;
+        else
+            cell->checkpoints[i].resident = -1;
+    }
+}
+
+static void warn_swapped(struct measurement *measurement, const struct figures *end)
+{
+    int64_t swapped = figures_get(end, "status.VmSwap");
+    if (swapped <= 0)
+        return;
+    measurement->has_resident = false;
+    measurement_note(measurement,
+                     "the server has %lld bytes in swap: its resident total can't be trusted and "
+                     "is withheld",
+                     (long long)swapped);
+}
+
+/* Samples, predicts with the state inputs, measures, and closes one ledger. */
+static int close_ledger(struct measuring *m, const char *state, struct tare_error *error)
+{
+    struct cell *cell = m->cell;
+    struct model *model = m->corridor.model;
+    MEMORY_GROW(cell->states, cell->state_count, cell->state_capacity);
+    struct ledger *ledger = &cell->states[cell->state_count];
+    *ledger = (struct ledger){0};
+    struct prediction prediction = {0};
+    struct measurement measurement = {0};
+    int failed = probes_read(m->store, &ledger->samples, error);
+    if (!failed && model->kind->state_inputs)
+        failed =
+            model->kind->state_inputs(model, &cell->base, &ledger->samples, &ledger->inputs, error);
+    if (!failed)
+        failed = model->kind->predict(model, cell->records, cell->records,
+                                      counted_sum(&m->corridor.counted), &ledger->inputs,
+                                      &prediction, error);
+    if (!failed)
+        failed = model->kind->measure(model, &cell->base, &ledger->samples, &prediction,
+                                      &measurement, error);
+    if (!failed) {
+        warn_swapped(&measurement, &ledger->samples);
+        if (m->store->unseen[0])
+            measurement_note(&measurement, "resident memory is not shown: %s", m->store->unseen);
+        if (model->kind->evidence)
+            failed = model->kind->evidence(model, &cell->base, &ledger->samples, &prediction,
+                                           &ledger->evidence);
+    }
+    if (!failed) {
+        ledger_close(ledger, state, &m->corridor.counted, &prediction, &measurement);
+        failed = ledger_check(ledger, error);
+    }
+    if (!failed) {
+        if (cell->state_count == 0)
+            checkpoints_over_base(cell, &measurement);
+        cell->state_count++;
+        free(cell->settings);
+        cell->settings = cell_settings_text(&m->settings, &ledger->inputs);
+    } else {
+        ledger_free(ledger);
+    }
+    prediction_free(&prediction);
+    measurement_free(&measurement);
+    return failed;
+}
+
+static int take_step(struct measuring *m, enum cell_step step, struct tare_error *error)
+{
+    int64_t count = 0;
+    switch (step) {
+    case CELL_STEP_LOAD:
+        return load(m, error);
+    case CELL_STEP_SETTLE:
+        return settle(m, error);
+    case CELL_STEP_READ:
+        show(m, "read", 0, 0, 0);
+        if (m->store->kind->read_all(m->store, &count, error))
+            return -1;
+        return settle(m, error);
+    case CELL_STEP_RESTART:
+        show(m, "restart", 0, 0, 0);
+        if (m->store->kind->restart(m->store, error))
+            return -1;
+        return settle(m, error);
+    case CELL_STEP_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static int measure_steps(struct measuring *m, struct tare_error *error)
+{
+    const struct cell_selection *selection = m->corridor.request->selection;
+    if (selection->step_count == 0) {
+        if (take_step(m, CELL_STEP_LOAD, error) || take_step(m, CELL_STEP_SETTLE, error))
+            return -1;
+        return close_ledger(m, cell_state_names[CELL_STEP_SETTLE], error);
+    }
+    for (size_t i = 0; i < selection->step_count; i++)
+        if (take_step(m, selection->steps[i], error) ||
+            close_ledger(m, cell_state_names[selection->steps[i]], error))
+            return -1;
+    return 0;
+}
+
+static int measure(struct measuring *m, struct tare_error *error)
+{
+    const struct cell_request *request = m->corridor.request;
+    struct cell *cell = m->cell;
+    if (corridor_settings(&m->corridor, &m->settings, error))
+        return -1;
+    free(cell->settings);
+    cell->settings = cell_settings_text(&m->settings, &(struct figures){0});
+    m->store = request->server.kind->open(&request->server, &m->settings,
+                                          &request->selection->limits, error);
+    if (!m->store || m->store->kind->describe(m->store, &cell->build, error))
+        return -1;
+    if (sample_base(m, error))
+        return -1;
+    build_refine(&cell->build, &cell->base);
+    cell_set_name(cell, request, m->report);
+
+    struct figures settings = {0};
+    model_settings(m, &settings);
+    m->corridor.model = model_open(&cell->build, &settings, error);
+    figures_free(&settings);
+    if (!m->corridor.model)
+        return -1;
+    m->corridor.store = m->store;
+    if (measure_steps(m, error))
+        return -1;
+    cell_marginals(cell);
+    return 0;
+}
+
+int cell_measure(const struct cell_request *request, struct report *report, struct cell *cell,
+                 const struct cell_progress *progress, struct tare_error *error)
+{
+    struct measuring m = {.report = report, .cell = cell, .progress = progress};
+    snprintf(cell->build.store, sizeof cell->build.store, "%s", request->server.kind->name);
+    cell->encoding = memory_text(request->encoding->text);
+    cell->dataset = memory_text(request->selection->dataset);
+    cell->records = request->selection->records;
+    cell->repeats = 1;
+    int failed = corridor_open(&m.corridor, request, error) || measure(&m, error);
+    if (m.store)
+        m.store->kind->close(m.store);
+    model_close(m.corridor.model);
+    corridor_close(&m.corridor);
+    figures_free(&m.settings);
+    cell->complete = !failed;
+    if (failed) {
+        cell->error = memory_text(error->message);
+        if (!cell->name)
+            cell_set_name(cell, request, report);
+        if (!cell->settings)
+            cell->settings = memory_text("");
+    }
+    return failed ? -1 : 0;
+}

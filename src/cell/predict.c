@@ -1,0 +1,83 @@
+/* Predicts a cell without a server: the corridor without store and probes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cell/corridor.h"
+#include "core/memory.h"
+
+/* Up to here every record is evaluated; beyond, a sample whose size doesn't depend on N. */
+#define EVALUATE_ALL 100000
+#define SAMPLE_SIZE  20000
+
+static void scale(int64_t *bytes, int64_t sampled, int64_t records)
+{
+    /* 128 bits: bytes x records leaves int64_t long before the result does. */
+    __int128 wide = (__int128)*bytes * records;
+    *bytes = (int64_t)((wide + (wide >= 0 ? sampled / 2 : -sampled / 2)) / sampled);
+}
+
+static void counted_scale(struct counted *counted, int64_t sampled, int64_t records)
+{
+    if (sampled == records || sampled == 0)
+        return;
+    scale(&counted->key, sampled, records);
+    scale(&counted->values, sampled, records);
+    scale(&counted->field_names, sampled, records);
+    scale(&counted->framing, sampled, records);
+    scale(&counted->number_form, sampled, records);
+    scale(&counted->escapes, sampled, records);
+    scale(&counted->compression, sampled, records);
+}
+
+static int predict(struct corridor *corridor, struct cell *cell, struct tare_error *error)
+{
+    const struct cell_selection *selection = corridor->request->selection;
+    int64_t records = selection->records;
+    int64_t sampled = records <= EVALUATE_ALL ? records : SAMPLE_SIZE;
+    struct prediction prediction = {0};
+    int failed = 0;
+    for (int64_t i = 0; !failed && i < sampled; i++)
+        failed =
+            corridor_pass(corridor, records / sampled * i + records % sampled * i / sampled, error);
+    if (failed)
+        return -1;
+    struct counted counted = corridor->counted;
+    counted_scale(&counted, sampled, records);
+    failed =
+        corridor->model->kind->predict(corridor->model, sampled, records, counted_sum(&counted),
+                                       &selection->given, &prediction, error);
+    if (!failed) {
+        cell->states = memory_new(sizeof *cell->states);
+        cell->state_count = cell->state_capacity = 1;
+        ledger_close(&cell->states[0], "settled", &counted, &prediction, NULL);
+        failed = ledger_check(&cell->states[0], error);
+    }
+    prediction_free(&prediction);
+    return failed;
+}
+
+int cell_predict(const struct cell_request *request, struct report *report, struct cell *cell,
+                 struct tare_error *error)
+{
+    struct corridor corridor;
+    struct figures settings = {0};
+    int failed = corridor_open(&corridor, request, error) ||
+                 server_spec_build(&request->server, &cell->build, error) ||
+                 corridor_settings(&corridor, &settings, error);
+    cell->encoding = memory_text(request->encoding->text);
+    cell->dataset = memory_text(request->selection->dataset);
+    cell->records = request->selection->records;
+    cell->predicted = true;
+    cell->repeats = 1;
+    cell->settings = cell_settings_text(&settings, &request->selection->given);
+    cell_set_name(cell, request, report);
+    if (!failed) {
+        corridor.model = model_open(&cell->build, &settings, error);
+        failed = corridor.model ? predict(&corridor, cell, error) : -1;
+        model_close(corridor.model);
+    }
+    cell->complete = !failed;
+    figures_free(&settings);
+    corridor_close(&corridor);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,124 @@
+/* tare encode -d DATASET -e STEPS -o F: writes encoded records, one after another. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "command.h"
+#include "core/memory.h"
+#include "data/dataset.h"
+#include "encoders/encoding.h"
+#include "stores/process.h"
+
+extern const struct command command_encode;
+
+static bool ends_in_json(const struct encoding *encoding)
+{
+    return encoding->step_count &&
+           strcmp(encoding->steps[encoding->step_count - 1].kind->name, "json") == 0;
+}
+
+static int encode_records(const struct arguments *arguments, struct encoding *encoding,
+                          struct dataset *dataset, FILE *out, struct tare_error *error)
+{
+    struct arena arena = {0};
+    int failed = 0;
+    int64_t count = arguments->selection.records;
+    if (!arguments->records_given && dataset->count >= 0)
+        count = dataset->count;
+    bool lines = ends_in_json(encoding);
+    for (int64_t i = 0; !failed && i < count; i++) {
+        struct record record = {0};
+        struct slice bytes;
+        struct counted counted;
+        arena_reset(&arena);
+        failed = dataset_read(dataset, i, &arena, &record, error) ||
+                 encoding_bytes(encoding, &record, &arena, &bytes, &counted, error) ||
+                 process_check_interrupt(error);
+        if (failed)
+            break;
+        if (fwrite(bytes.bytes, 1, bytes.length, out) != bytes.length ||
+            (lines && fputc('\n', out) == EOF))
+            failed = error_set(error, TARE_USAGE, "cannot write '%s': %s",
+                               arguments->output ? arguments->output : "standard output",
+                               strerror(errno));
+    }
+    arena_free(&arena);
+    return failed;
+}
+
+/* Beside the target, then renamed: a file that is there is never half of one. */
+static int encode_to_file(const struct arguments *arguments, struct encoding *encoding,
+                          struct dataset *dataset, struct tare_error *error)
+{
+    if (!arguments->output || strcmp(arguments->output, "-") == 0)
+        return encode_records(arguments, encoding, dataset, stdout, error);
+    char *temporary = memory_format("%s.part", arguments->output);
+    FILE *out = fopen(temporary, "wxb");
+    int failed = 0;
+    if (!out) {
+        failed = error_set(error, TARE_USAGE, "cannot write '%s': %s", temporary, strerror(errno));
+    } else {
+        failed = encode_records(arguments, encoding, dataset, out, error);
+        if (fclose(out) != 0 && !failed)
+            failed =
+                error_set(error, TARE_USAGE, "cannot write '%s': %s", temporary, strerror(errno));
+        if (!failed && rename(temporary, arguments->output) != 0)
+            failed = error_set(error, TARE_USAGE, "cannot rename '%s' to '%s': %s", temporary,
+                               arguments->output, strerror(errno));
+        if (failed)
+            remove(temporary);
+    }
+    free(temporary);
+    return failed;
+}
+
+static int encode_run(int argc, char **argv, struct tare_error *error)
+{
+    struct arguments arguments;
+    struct encoding *encoding = NULL;
+    struct dataset *dataset = NULL;
+    int failed = arguments_parse(&arguments, "encode", ARGUMENTS_ENCODE, argc, argv, error);
+    if (!failed && arguments.help) {
+        command_print_help(&command_encode);
+        arguments_free(&arguments);
+        return TARE_OK;
+    }
+    if (!failed && arguments.operand_count)
+        failed =
+            error_set(error, TARE_USAGE, "encode takes no operand '%s'", arguments.operands[0]);
+    if (!failed && arguments.selection.encoding_count != 1)
+        failed = error_set(error, TARE_USAGE,
+                           "encode takes one chain of steps: 'tare encode -d ycsb -e json'");
+    if (!failed) {
+        encoding = encoding_parse_steps(arguments.selection.encodings[0], error);
+        failed = encoding ? 0 : -1;
+    }
+    if (!failed) {
+        dataset =
+            dataset_open(arguments.selection.dataset, (uint64_t)arguments.selection.seed, error);
+        failed = dataset ? 0 : -1;
+    }
+    if (!failed)
+        failed = encode_to_file(&arguments, encoding, dataset, error);
+    if (dataset)
+        dataset_close(dataset);
+    if (encoding)
+        encoding_free(encoding);
+    arguments_free(&arguments);
+    return failed ? (int)error->status : TARE_OK;
+}
+
+const struct command command_encode = {
+    .name = "encode",
+    .summary = "write encoded records to a file",
+    .usage =
+        "usage: tare encode -d DATASET -e STEPS [-n N] [-o FILE] [--seed S]\n\n"
+        "  -e, --encoding STEPS      json, msgpack, ...: 'tare list encodings' lists the steps\n"
+        "  -o, --output FILE         (standard output); json: a record a line; else one\n"
+        "                            after another\n",
+    .examples = "  tare encode -d ycsb -n 1000 -e json -o records.ndjson\n"
+                "  tare encode -d ycsb -n 1000 -e msgpack -o records.msgpack\n",
+    .run = encode_run,
+};

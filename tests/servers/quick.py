@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""tare against real servers, quick enough for every change. usage: quick.py PROGRAM [TEST...]"""
+import csv
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tap import ROOT, counted, ledgers, load_json, main, shares  # noqa: E402
+
+REDIS = "redis:hash,redis:hash@index,redis:hash@listpack,redis:string+json,redis:string+msgpack"
+REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference_redis.csv")
+ENCODING_OF_SHAPE = {"ycsb": "redis:hash", "ycsb_index": "redis:hash@index",
+                     "ycsb_listpack": "redis:hash@listpack", "s1121": "redis:string+json"}
+
+
+class RedisServer:
+    """A redis-server that tare did not start."""
+
+    def __init__(self, tare, *options):
+        self.folder = tare.path("foreign")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.options = list(options)
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+             "--dir", self.folder] + self.options, stdout=subprocess.DEVNULL)
+        for _ in range(100):
+            if self.client("ping").strip():
+                return
+            time.sleep(0.05)
+        raise AssertionError("redis-server did not start")
+
+    def client(self, *words, password=None):
+        command = ["redis-cli", "-p", str(self.port)]
+        if password:
+            command += ["--no-auth-warning", "-a", password]
+        return subprocess.run(command + list(words), capture_output=True, text=True,
+                              check=False).stdout
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def one_line(run, code, *parts):
+    """The error is one line that holds the parts."""
+    assert run.code == code, run
+    lines = run.err.strip().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("tare: "), run
+    for part in parts:
+        assert part in lines[0], "%r not in %r" % (part, lines[0])
+
+
+def redis_ledgers_close(tare):
+    path = tare.path("redis.csv")
+    run = tare.run("run", "-n", "50000", "-e", REDIS, "--server", "redis=redis-server",
+                   "--export-csv", path)
+    assert run.code == 0, run
+    cells = ledgers(path)
+    assert len(cells) == 5
+    with open(REFERENCE, newline="") as file:
+        reference = {ENCODING_OF_SHAPE[r["shape"]]: r for r in csv.DictReader(file)
+                     if r["server"] == "7.0.15" and r["shape"] in ENCODING_OF_SHAPE}
+    for (cell, _), accounts in cells.items():
+        of_allocated, of_resident = shares(accounts)
+        assert of_allocated <= 0.5, "%s: %.3f %% of allocated" % (cell, of_allocated)
+        assert of_resident <= 2, "%s: %.3f %% of resident" % (cell, of_resident)
+        if cell in reference:
+            expected = float(reference[cell]["allocated"]) * 50000
+            got = accounts["total.allocated"]["bytes"]
+            assert abs(got - expected) <= max(0.002 * expected, 32768), (cell, got, expected)
+
+
+def plan_predicts_what_redis_shows(tare):
+    measured, planned = tare.path("m.csv"), tare.path("p.csv")
+    server = ["--server", "redis=redis-server"]
+    assert tare.run("run", "-n", "20000", "-e", REDIS, *server, "--export-csv", measured).code == 0
+    assert tare.run("plan", "-n", "20000", "-e", REDIS, *server, "--export-csv", planned).code == 0
+    a, b = ledgers(measured), ledgers(planned)
+    for key, accounts in a.items():
+        assert counted(accounts) == counted(b[key]), key
+        got = accounts["total.allocated"]["bytes"]
+        expected = b[key]["total.allocated"]["bytes"]
+        assert abs(got - expected) <= max(0.002 * got, 32768), (key, got, expected)
+
+
+def one_seed_one_result(tare):
+    results = []
+    for name in ("first.csv", "second.csv"):
+        run = tare.run("run", "-n", "20000", "-d", "ycsb:fieldlengthdistribution=uniform", "-e",
+                       "redis:hash,mongodb:document", "--seed", "7", "--export-csv",
+                       tare.path(name))
+        assert run.code == 0, run
+        results.append(ledgers(tare.path(name)))
+    for key, first in results[0].items():
+        second = results[1][key]
+        assert counted(first) == counted(second), key
+        if key[0].startswith("redis"):
+            a, b = (r["total.allocated"]["bytes"] for r in (first, second))
+            assert abs(a - b) <= max(0.001 * a, 16384), (key, a, b)
+
+
+def mongodb_ledgers_close(tare):
+    path, json_path = tare.path("mongodb.csv"), tare.path("mongodb.json")
+    run = tare.run("run", "-n", "100000", "-e", "mongodb:document", "--server",
+                   "mongodb=mongod,engine=memory", "--server", "mongodb=mongod,engine=disk",
+                   "--export-csv", path, "--export-json", json_path)
+    assert run.code == 0, run
+    cells = ledgers(path)
+    assert len(cells) == 2
+    for (cell, _), accounts in cells.items():
+        of_allocated, of_resident = shares(accounts)
+        assert of_allocated <= 2, "%s: %.3f %% of allocated" % (cell, of_allocated)
+        assert of_resident <= 2, "%s: %.3f %% of resident" % (cell, of_resident)
+    for cell in load_json(json_path)["cells"]:
+        bson = sum(counted(cells[(cell["name"], "settled")]).values())
+        size = cell["states"][0]["samples"]["collStats.size"]
+        assert size == bson, "%s: collStats.size %r, BSON made %d" % (cell["name"], size, bson)
+
+
+def small_counts_and_empty_fields(tare):
+    for n in ("0", "1", "2"):
+        path = tare.path("small.csv")
+        run = tare.run("run", "-n", n, "-e", "redis:hash@index,mongodb:document", "--export-csv",
+                       path)
+        assert run.code == 0, run
+        assert len(ledgers(path)) == 2
+    run = tare.run("run", "-n", "1000", "-d", "ycsb:fieldlength=0", "-e",
+                   REDIS + ",mongodb:document", "--export-csv", tare.path("small.csv"))
+    assert run.code == 0, run
+    for accounts in ledgers(tare.path("small.csv")).values():
+        assert accounts["values"]["bytes"] == 0
+
+
+def steps_close_a_ledger_each(tare):
+    path = tare.path("steps.csv")
+    run = tare.run("run", "-n", "5000", "-e", "redis:hash", "--steps", "load,settle,read",
+                   "--export-csv", path)
+    assert run.code == 0, run
+    assert sorted(s for _, s in ledgers(path)) == ["loaded", "read", "settled"]
+
+
+def a_foreign_server_is_left_as_it_was(tare):
+    with RedisServer(tare) as server:
+        url = "redis=redis://127.0.0.1:%d" % server.port
+        server.client("-n", "3", "set", "mine", "1")
+        before = server.client("config", "get", "hash-max-listpack-value")
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash", "--server", url + "/3")
+        one_line(run, 2, "not empty", "127.0.0.1:%d" % server.port)
+        assert server.client("-n", "3", "get", "mine").strip() == "1"
+        path = tare.path("foreign.csv")
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash@index", "--server", url + "/4",
+                       "--export-csv", path)
+        assert run.code == 0, run
+        ledgers(path)
+        assert server.client("info", "keyspace").count("db") == 1, "keys left behind"
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash@listpack", "--server", url + "/4")
+        assert run.code in (1, 2) and "--allow-config" in run.err, run
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash@listpack", "--server", url + "/4",
+                       "--allow-config")
+        assert run.code == 0, run
+        assert server.client("config", "get", "hash-max-listpack-value") == before
+        run = tare.run("run", "-n", "1000", "-e", "redis:string+json", "--server", url + "/5",
+                       "--keep")
+        assert run.code == 0, run
+        assert server.client("-n", "5", "dbsize").strip() == "1000"
+
+
+def passwords_reach_no_output(tare):
+    with RedisServer(tare, "--requirepass", "sesame-17") as server:
+        address = "127.0.0.1:%d" % server.port
+        json_path = tare.path("secret.json")
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash", "--server",
+                       "redis=redis://:sesame-17@%s/2" % address, "-v", "--export-json", json_path)
+        assert run.code == 0, run
+        with open(json_path) as file:
+            text = file.read()
+        assert "sesame" not in text + run.out + run.err
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash", "--server",
+                       "redis=redis://:wrong-18@%s/2" % address)
+        one_line(run, 2, address)
+        assert "wrong-18" not in run.err
+        run = tare.run("run", "-n", "1000", "-e", "redis:hash", "--server",
+                       "redis=redis://%s/2" % address)
+        one_line(run, 2, address)
+
+
+def unreachable_and_wrong_servers_fail_quickly(tare):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(1)
+        port = silent.getsockname()[1]
+        for kind, url in (("redis", "redis://127.0.0.1:%d" % port), ("redis", "redis://127.0.0.1:1"),
+                          ("mongodb", "mongodb://127.0.0.1:%d" % port),
+                          ("mongodb", "mongodb://127.0.0.1:1")):
+            encoding = "redis:hash" if kind == "redis" else "mongodb:document"
+            run = tare.run("run", "-n", "10", "-e", encoding, "--server", kind + "=" + url)
+            one_line(run, 2, url.split("//")[1])
+            assert run.seconds < 5.5, run.seconds
+    with RedisServer(tare) as server:
+        run = tare.run("run", "-n", "10", "-e", "mongodb:document", "--server",
+                       "mongodb=mongodb://127.0.0.1:%d" % server.port)
+        one_line(run, 2, "127.0.0.1:%d" % server.port)
+        run = tare.run("run", "-n", "10", "-e", "redis:hash", "--server",
+                       "valkey=redis://127.0.0.1:%d" % server.port)
+        one_line(run, 2, "redis")
+    run = tare.run("run", "-n", "10", "-e", "redis:hash", "--server",
+                   "redis=rediss://127.0.0.1:1")
+    assert run.code in (1, 2) and "TLS" in run.err, run
+    run = tare.run("run", "-n", "10", "-e", "redis:hash", "--server", "redis=no-such-server")
+    assert run.code in (1, 2) and "no-such-server" in run.err, run
+
+
+def a_full_server_costs_its_own_cell_only(tare):
+    csv_path, json_path = tare.path("full.csv"), tare.path("full.json")
+    run = tare.run("run", "-n", "20000", "-e", "redis:string+json,redis:hash", "--set",
+                   "maxmemory=33000000", "--export-csv", csv_path, "--export-json", json_path)
+    assert run.code == 2, run
+    assert "maxmemory" in run.err, run
+    cells = {c["name"]: c for c in load_json(json_path)["cells"]}
+    assert cells["redis:string+json"]["complete"] is True
+    assert cells["redis:hash"]["complete"] is False and "maxmemory" in cells["redis:hash"]["error"]
+    assert [cell for cell, _ in ledgers(csv_path)] == ["redis:string+json"]
+
+
+def find_server(tare, name):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as file:
+                if tare.scratch.encode() not in file.read():
+                    continue
+            if name in os.readlink("/proc/%s/exe" % pid):
+                return int(pid)
+        except OSError:
+            continue
+    return None
+
+
+def wait_for_server(tare, name):
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
+        pid = find_server(tare, name)
+        if pid:
+            return pid
+        time.sleep(0.02)
+    raise AssertionError("no %s appeared" % name)
+
+
+def a_dying_server_costs_its_own_cell_only(tare):
+    for encoding, name in (("redis:hash", "redis"), ("mongodb:document", "mongod")):
+        json_path = tare.path("dying.json")
+        process = tare.start("run", "-n", "2000000", "-e", encoding, "--export-json", json_path)
+        pid = wait_for_server(tare, name)
+        time.sleep(4)
+        os.kill(pid, signal.SIGKILL)
+        run = tare.finish(process)
+        one_line(run, 2)
+        cell = load_json(json_path)["cells"][0]
+        assert cell["complete"] is False and cell["error"], cell
+        tare.expect_clean()
+
+
+def signals_leave_nothing_behind(tare):
+    for number, name, code, delay in ((signal.SIGINT, "redis:hash", 130, 0.1),
+                                      (signal.SIGTERM, "redis:hash", 143, 1.0),
+                                      (signal.SIGINT, "redis:hash", 130, 3.5),
+                                      (signal.SIGTERM, "mongodb:document", 143, 0.3),
+                                      (signal.SIGINT, "mongodb:document", 130, 4.0)):
+        json_path = tare.path("interrupted.json")
+        csv_path = tare.path("interrupted.csv")
+        process = tare.start("run", "-n", "3000000", "-e", name, "--export-json", json_path,
+                             "--export-csv", csv_path)
+        time.sleep(delay)
+        process.send_signal(number)
+        begin = time.monotonic()
+        run = tare.finish(process)
+        assert run.code == code, run
+        assert time.monotonic() - begin < 15
+        tare.expect_clean()
+        if os.path.exists(json_path):
+            load_json(json_path)
+        assert not [n for n in os.listdir(tare.scratch) if n.endswith(".tmp")]
+
+
+def finished_cells_survive_an_interrupt(tare):
+    json_path = tare.path("survive.json")
+    process = tare.start("run", "-n", "1000", "-e", "redis:string+json", "--repeat", "1", "-e",
+                         "redis:hash", "--export-json", json_path, "-q")
+    first = wait_for_server(tare, "redis")
+    while os.path.exists("/proc/%d" % first):
+        time.sleep(0.02)
+    wait_for_server(tare, "redis")
+    process.send_signal(signal.SIGINT)
+    run = tare.finish(process)
+    assert run.code == 130, run
+    cells = load_json(json_path)["cells"]
+    assert cells[0]["name"] == "redis:string+json" and cells[0]["complete"] is True, cells
+
+
+def a_crash_of_tare_leaves_no_server(tare):
+    process = tare.start("run", "-n", "3000000", "-e", "redis:hash")
+    pid = wait_for_server(tare, "redis")
+    time.sleep(0.5)
+    process.kill()
+    tare.finish(process)
+    end = time.monotonic() + 3
+    while os.path.exists("/proc/%d/exe" % pid) and time.monotonic() < end:
+        try:
+            os.readlink("/proc/%d/exe" % pid)
+        except OSError:
+            break
+        time.sleep(0.05)
+    assert find_server(tare, "redis") is None
+    run = tare.run("run", "-n", "100", "-e", "redis:hash", "-q")
+    assert run.code == 0, run
+    tare.expect_clean()
+
+
+def memory_does_not_grow_with_the_records(tare):
+    run = tare.run("run", "-n", "100000", "-e", "redis:hash", "-q")
+    assert run.code == 0 and run.peak < 48 << 20, (run, run.peak)
+    few = tare.run("plan", "-n", "100000", "-e", "redis:hash", "-q")
+    many = tare.run("plan", "-n", "1000000000", "-e", "redis:hash", "-q")
+    assert few.code == 0 and many.code == 0, (few, many)
+    assert many.peak < 20 << 20, many.peak
+
+
+def probe_reads_only(tare):
+    with RedisServer(tare) as server:
+        server.client("mset", "a", "1", "b", "2")
+        server.client("config", "resetstat")
+        run = tare.run("probe", "redis://127.0.0.1:%d" % server.port)
+        assert run.code == 0, run
+        assert server.client("dbsize").strip() == "2"
+        calls = server.client("info", "commandstats")
+        for command in ("set", "hmset", "del", "unlink", "flushdb", "zadd"):
+            assert "cmdstat_%s:" % command not in calls, calls
+
+
+TESTS = [redis_ledgers_close, plan_predicts_what_redis_shows, mongodb_ledgers_close,
+         one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
+         a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
+         unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,
+         a_dying_server_costs_its_own_cell_only, signals_leave_nothing_behind,
+         finished_cells_survive_an_interrupt, a_crash_of_tare_leaves_no_server,
+         memory_does_not_grow_with_the_records, probe_reads_only]
+
+if __name__ == "__main__":
+    sys.exit(main(TESTS, sys.argv[1]))
