@@ -182,7 +182,7 @@ int bson_document_make(struct buffer *out, const struct slice *id, const struct 
     return failed;
 }
 
-static int read_members(bson_iter_t *iter, struct arena *arena, struct member **members,
+static int read_members(bson_iter_t *iter, struct arena *arena, bool named, struct member **members,
                         size_t *count, int depth, struct tare_error *error);
 
 static struct slice copy_bytes(struct arena *arena, const void *bytes, uint32_t length)
@@ -232,8 +232,8 @@ static int read_value(bson_iter_t *iter, struct arena *arena, struct value *valu
         value->type = bson_iter_type(iter) == BSON_TYPE_ARRAY ? VALUE_ARRAY : VALUE_OBJECT;
         if (!bson_iter_recurse(iter, &child))
             return error_set(error, TARE_USAGE, "bson: malformed in '%s'", bson_iter_key(iter));
-        return read_members(&child, arena, &value->as.children.items, &value->as.children.count,
-                            depth + 1, error);
+        return read_members(&child, arena, value->type == VALUE_OBJECT, &value->as.children.items,
+                            &value->as.children.count, depth + 1, error);
     default:
         break;
     }
@@ -241,7 +241,7 @@ static int read_value(bson_iter_t *iter, struct arena *arena, struct value *valu
                      bson_iter_key(iter), (unsigned)bson_iter_type(iter));
 }
 
-static int read_members(bson_iter_t *iter, struct arena *arena, struct member **members,
+static int read_members(bson_iter_t *iter, struct arena *arena, bool named, struct member **members,
                         size_t *count, int depth, struct tare_error *error)
 {
     if (depth > ENCODING_DEPTH_MAX)
@@ -257,7 +257,8 @@ static int read_members(bson_iter_t *iter, struct arena *arena, struct member **
                          counting.len);
     *members = arena_take(arena, *count * sizeof **members);
     for (struct member *member = *members; bson_iter_next(iter); member++) {
-        member->name = copy_bytes(arena, bson_iter_key(iter), bson_iter_key_len(iter));
+        member->name = named ? copy_bytes(arena, bson_iter_key(iter), bson_iter_key_len(iter))
+                             : slice_of("", 0);
         if (read_value(iter, arena, &member->value, depth, error))
             return -1;
     }
@@ -273,5 +274,5 @@ int bson_document_read(struct slice bytes, struct arena *arena, struct record *r
         !bson_iter_init_from_data(&iter, (const uint8_t *)bytes.bytes, bytes.length))
         return error_set(error, TARE_USAGE, "bson: not one whole document of %zu bytes",
                          bytes.length);
-    return read_members(&iter, arena, &record->fields, &record->field_count, 1, error);
+    return read_members(&iter, arena, true, &record->fields, &record->field_count, 1, error);
 }
