@@ -2,7 +2,6 @@
 #include "report/document.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,12 +124,12 @@ static void add_load(struct document *document, const struct cell *cell)
 {
     char rate[UNITS_SIZE], a[UNITS_SIZE], b[UNITS_SIZE], c[UNITS_SIZE];
 
-    if (cell->load_seconds <= 0)
+    int64_t records_a_second;
+    if (!words_rate(cell, &records_a_second))
         return;
     document_text(document, PART_LINE,
                   "loaded in %s s, %s records/s; processor time: %s s in tare, %s s in the server",
-                  units_decimal(a, cell->load_seconds, 2),
-                  units_count(rate, llround((double)cell->records / cell->load_seconds)),
+                  units_decimal(a, cell->load_seconds, 2), units_count(rate, records_a_second),
                   units_decimal(b, cell->client_cpu_seconds, 2),
                   units_decimal(c, cell->server_cpu_seconds, 2));
 }

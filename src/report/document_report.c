@@ -1,7 +1,6 @@
 /* A report: what was weighed, the cells beside each other, their ledgers. */
 #include "report/document.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,8 +118,9 @@ static void add_comparison_row(struct table *table, const struct comparison *sho
                           : TABLE_NONE);
     cell_or_none(table, resident != NULL, resident ? resident->bytes : 0, records);
     factor_cell(table, ledger);
-    if (first && cell->load_seconds > 0)
-        table_count(table, llround((double)records / cell->load_seconds));
+    int64_t rate;
+    if (first && words_rate(cell, &rate))
+        table_count(table, rate);
     else
         table_cell(table, TABLE_NONE);
     double share = ledger_share_resident(ledger);

@@ -87,6 +87,17 @@ char *words_seed(const struct report *report)
     return report->seed_unknown ? memory_text("") : memory_format(", seed %" PRId64, report->seed);
 }
 
+bool words_rate(const struct cell *cell, int64_t *rate)
+{
+    double real = cell->load_seconds > 0 ? (double)cell->records / cell->load_seconds : 0;
+
+    /* No load is faster than this; what a damaged file says is not converted. */
+    if (cell->load_seconds <= 0 || !(real < 1e15))
+        return false;
+    *rate = llround(real);
+    return true;
+}
+
 char *words_figure(const struct figure *figure)
 {
     char text[UNITS_SIZE], fixed[NUMBER_SIZE];

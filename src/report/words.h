@@ -20,6 +20,8 @@ char *words_data(const struct cell *cell);       /* "100,000 ycsb records, 10 fi
 char *words_seed(const struct report *report);   /* ", seed 1"; "" where it isn't known */
 /* "redis 7.0.15 (jemalloc-5.3.0, quantum 16)", "mongodb 6.0.5 (in memory, tcmalloc)" */
 char *words_server(const struct build *build);
+/* Records a second of the load; false where it isn't known. */
+bool words_rate(const struct cell *cell, int64_t *rate);
 char *words_figure(const struct figure *figure); /* its value */
 /* A ledger's notes, and a note for each size class whose blocks model and server count
  * differently. */

@@ -356,6 +356,36 @@ static void damaged_files_never_crash(void **state)
     report_free(&report);
 }
 
+/* Sums that hold only because extremes cancel: shown by every format without an overflow. */
+static void extreme_figures_are_shown(void **state)
+{
+    static const char text[] =
+        "cell,store,version,allocator,engine,encoding,dataset,records,state,account,stage,basis,"
+        "bytes,bytes_per_record,marginal_bytes_per_record,settings\n"
+        "a,null,1,,,e,d,1,s,key,payload,counted,9223372036854775807,,,\n"
+        "a,null,1,,,e,d,1,s,values,payload,counted,-9223372036854775808,,,\n"
+        "a,null,1,,,e,d,1,s,total.allocated,total,modelled,-1,,,\n"
+        "b,null,1,,,e,d,1,s,key,payload,counted,-9223372036854775808,,,\n"
+        "b,null,1,,,e,d,1,s,values,payload,counted,9223372036854775807,,,\n"
+        "b,null,1,,,e,d,1,s,total.allocated,total,modelled,-1,,,\n";
+    const struct report_style style = {.verbose = 1};
+    struct report report;
+    struct tare_error error = {0};
+    (void)state;
+    assert_int_equal(load(text, sizeof text - 1, &report, &error), 0);
+    const struct cell *a = &report.cells[0], *b = &report.cells[1];
+    for (size_t i = 0; format_kinds[i]; i++) {
+        struct buffer out = {0};
+        format_kinds[i]->render(&report, &style, &out);
+        assert_true(out.length > 0);
+        buffer_clear(&out);
+        format_kinds[i]->render_gap(a, a->states, b, b->states, &style, &out);
+        assert_true(out.length > 0);
+        buffer_free(&out);
+    }
+    report_free(&report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +397,7 @@ int main(void)
         cmocka_unit_test(broken_figures_are_named),
         cmocka_unit_test(truncated_files_are_refused),
         cmocka_unit_test(damaged_files_never_crash),
+        cmocka_unit_test(extreme_figures_are_shown),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

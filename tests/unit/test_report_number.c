@@ -1,5 +1,4 @@
 /* Numbers and texts of reports. */
-#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
