@@ -77,8 +77,8 @@ struct shape_options {
 };
 
 #define ENCODING_STEPS_MAX 8
-#define ENCODING_DEPTH_MAX 1000 /* levels of nesting; deeper ones would endanger tare's own stack  \
-                                 */
+/* Levels of nesting; deeper ones would endanger tare's own stack. */
+#define ENCODING_DEPTH_MAX 1000
 
 struct encoding {
     char *text; /* as normalised: default steps shown, "redis:string+json" */

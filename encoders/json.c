@@ -3,6 +3,7 @@
  * jansson. */
 #include "encoders/json.h"
 
+#include <endian.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -14,15 +15,15 @@
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* True where one of eight bytes may need care: a control character, a quote, a backslash, or not
- * ASCII. (w - 1) & ~w has the high bit of a byte set where it is 0, and maybe above such a one:
- * that costs a closer look, and no more. */
-static bool needs_care(uint64_t word)
+/* Marks, in the high bit of its byte, what may need care among eight bytes: a control character, a
+ * quote, a backslash, or not ASCII. (w - 1) & ~w marks each byte that is 0, and maybe others above
+ * it: the lowest mark is always right. */
+static uint64_t care_marks(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"'), backslash = word ^ EACH_BYTE('\\');
-    return ((((word - EACH_BYTE(0x20)) & ~word) | ((quote - EACH_BYTE(1)) & ~quote) |
-             ((backslash - EACH_BYTE(1)) & ~backslash) | word) &
-            EACH_BYTE(0x80)) != 0;
+    return (((word - EACH_BYTE(0x20)) & ~word) | ((quote - EACH_BYTE(1)) & ~quote) |
+            ((backslash - EACH_BYTE(1)) & ~backslash) | word) &
+           EACH_BYTE(0x80);
 }
 
 /* Writes the escape of a character and returns its length. */
@@ -76,13 +77,15 @@ static int append_text(struct buffer *out, struct slice text, struct counted *co
         while (place < end) {
             uint64_t word;
             if (end - place >= sizeof word) {
+                /* All eight are copied; what stands from the first mark on is written anew. */
                 memcpy(&word, text.bytes + place, sizeof word);
-                if (!needs_care(word)) {
-                    memcpy(to, &word, sizeof word);
-                    to += sizeof word;
-                    place += sizeof word;
+                memcpy(to, &word, sizeof word);
+                uint64_t marks = care_marks(le64toh(word));
+                size_t plain = marks ? (size_t)__builtin_ctzll(marks) / 8 : sizeof word;
+                to += plain;
+                place += plain;
+                if (!marks)
                     continue;
-                }
             }
             unsigned char character = (unsigned char)text.bytes[place];
             if (character < ' ' || character == '"' || character == '\\') {
@@ -129,8 +132,7 @@ static int append_double(struct buffer *out, double real, struct counted *counte
     char text[32];
     size_t length = double_text(real, text);
     if (!isfinite(real))
-        return error_set(error, TARE_USAGE, "the number '%s', which 'json' has no form for",
-                         text);
+        return error_set(error, TARE_USAGE, "the number '%s', which 'json' has no form for", text);
     buffer_append(out, text, length);
     counted->values += (int64_t)length;
     if (!strpbrk(text, ".e")) {

@@ -15,9 +15,9 @@ static int mongodb_blob_encode(struct encoding *encoding, struct arena *arena,
     struct counted document;
     int failed = bson_document_make(bson, &record->key, &blob, 1, &document, error);
     if (!failed && bson->length > BSON_DOCUMENT_MAX)
-        failed = error_set(error, TARE_USAGE,
-                           "%zu bytes as BSON, and MongoDB holds documents up to 16 MiB",
-                           bson->length);
+        failed =
+            error_set(error, TARE_USAGE,
+                      "%zu bytes as BSON, and MongoDB holds documents up to 16 MiB", bson->length);
     if (!failed) {
         /* The blob's bytes are counted already, by the steps that made them; the document adds
          * its framing, of which the field's name is a part: it is none of the record's. */

@@ -14,8 +14,7 @@ static int write_bytes(void *data, const char *bytes, size_t length)
 static int check_length(struct slice bytes, struct tare_error *error)
 {
     if (bytes.length > UINT32_MAX)
-        return error_set(error, TARE_USAGE,
-                         "longer than the 2^32 - 1 bytes that 'msgpack' holds");
+        return error_set(error, TARE_USAGE, "longer than the 2^32 - 1 bytes that 'msgpack' holds");
     return 0;
 }
 
