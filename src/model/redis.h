@@ -41,14 +41,23 @@ struct redis_layout {
     int object;          /* sizeof(robj), server.h */
     int embstr_limit;    /* OBJ_ENCODING_EMBSTR_SIZE_LIMIT, object.c */
     int embedded_total;  /* a string stands in its key's block where both take no more; 0: never */
-    int entry;           /* sizeof(dictEntry), dict.h (dict.c from 7.2) */
-    int entry_key_only;  /* sizeof(dictEntryNoValue), dict.c */
+    int embedded_object; /* what of the object is left in such a block (object.c) */
+    int embedded_value_limit; /* and the string is no longer than this */
+    int expire_reserved_from; /* a key of this length reserves the 8 bytes of an expiry; 0: none */
+    int entry;                /* sizeof(dictEntry), dict.h (dict.c from 7.2) */
+    int entry_key_only;       /* sizeof(dictEntryNoValue), dict.c */
     int dict;            /* sizeof(dict); REDIS_TABLE_BUCKETS: sizeof(hashtable) of a field table */
     int zset_dict;       /* the same of a sorted set's table */
     int dict_step;       /* buckets that a rehash moves for each further field of a HSET */
     int dict_first_step; /* and for the field at which it began */
     int zset_dict_step;  /* the same for each ZADD */
-    int skip_list_levels;    /* ZSKIPLIST_MAXLEVEL, server.h */
+    int skip_list;       /* sizeof(zskiplist), server.h; with its head where that is inside */
+    int skip_list_head;  /* the head node, of all levels; 0: inside */
+    int skip_list_node;  /* sizeof(zskiplistNode) without levels */
+    bool member_in_node; /* the node holds the member's sds behind a byte of header size */
+    int zset_entry;      /* what a sorted set's table needs a member, besides its bucket */
+    int skip_list_levels; /* ZSKIPLIST_MAXLEVEL, server.h */
+    int fused_total; /* REDIS_FIELD_FUSED: field and value share a block up to this (entry.c) */
     bool integer_in_pointer; /* SET frees the text of a number (tryObjectEncoding, object.c) */
     bool sized_from_count;   /* HSET of more fields than the packed limit makes the table at once */
     bool sized_on_convert;   /* a packed hash that is converted gets a table of its size at once */

@@ -5,12 +5,17 @@
 
 #include "model/redis.h"
 
+/* A sorted set's skip list with a table of members beside it (server.h). */
+#define SKIP_LIST(levels)                                                                          \
+    .skip_list = 32, .skip_list_head = 24 + 16 * (levels), .skip_list_node = 24, .zset_entry = 24, \
+    .skip_list_levels = (levels)
+
 /* Redis up to 3.2: fields and values of hash tables are objects. */
 #define REDIS_3_2                                                                                  \
     .key_form = REDIS_KEY_APART, .key_table = REDIS_TABLE_CHAINED,                                 \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_OBJECTS,                         \
     .packed = REDIS_ZIPLIST, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 96,            \
-    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2, .skip_list_levels = 32
+    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2
 
 /* 4.0 to 6.2: fields and values are plain sds; HSET looks a field up before it adds it, and both
  * move a bucket of an unfinished rehash. */
@@ -22,26 +27,133 @@
 
 /* From 7.0: listpacks; struct dict lost privdata and the two dictht. */
 #define REDIS_7_0                                                                                  \
-    .key_form = REDIS_KEY_APART, .key_table = REDIS_TABLE_CHAINED,                                 \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_STRINGS,                         \
     .packed = REDIS_LISTPACK, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 56,           \
-    .zset_dict = 56, .zset_dict_step = 2, .skip_list_levels = 32, .integer_in_pointer = true,      \
-    .sized_on_convert = true, .big_arguments_keep_line_end = true
+    .zset_dict = 56, .zset_dict_step = 2, .integer_in_pointer = true, .sized_on_convert = true,    \
+    .big_arguments_keep_line_end = true, SKIP_LIST(32)
 
-/* 7.2: one step a field (dictAddRaw alone); tables sized by the number of arguments. */
+/* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
 #define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true
 
+/* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 80,
+ * with a pointer of metadata 88 for hashes. */
+#define VALKEY_8_1                                                                                 \
+    .key_form = REDIS_KEY_IN_OBJECT, .key_table = REDIS_TABLE_BUCKETS,                             \
+    .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
+    .embstr_limit = 44, .zset_dict = 80, .integer_in_pointer = true, .sized_on_convert = true,     \
+    .sized_from_count = true, .big_arguments_keep_line_end = true, .skip_list_levels = 32
+
 const struct redis_layout redis_layouts[] = {
-    {.store = "redis", .from = 30200, .range = "3.2", REDIS_3_2},
-    {.store = "redis", .from = 40000, .range = "4.0", REDIS_4_0, .skip_list_levels = 32},
-    {.store = "redis", .from = 50000, .range = "5.0", REDIS_4_0, .skip_list_levels = 64},
+    {.store = "redis",
+     .from = 30200,
+     .range = "3.2",
+     .verified = "3.2.6 with jemalloc 4.0.3, libc",
+     REDIS_3_2,
+     SKIP_LIST(32)},
+    {.store = "redis", .from = 40000, .range = "4.0", REDIS_4_0, SKIP_LIST(32)},
+    {.store = "redis",
+     .from = 50000,
+     .range = "5.0",
+     .verified = "5.0.6 with jemalloc 5.1.0, libc",
+     REDIS_4_0,
+     SKIP_LIST(64),
+     .integer_in_pointer = true},
     {.store = "redis",
      .from = 60000,
      .range = "6.0, 6.2",
+     .verified = "6.0.16 with jemalloc 5.2.1, 6.2.5 with jemalloc 5.1.0, 6.2.14 with libc",
      REDIS_4_0,
-     .skip_list_levels = 32,
+     SKIP_LIST(32),
      .integer_in_pointer = true},
-    {.store = "redis", .from = 70000, .range = "7.0", REDIS_7_0, .dict_step = 2},
+    {.store = "redis",
+     .from = 70000,
+     .range = "7.0",
+     .verified = "7.0.15 with jemalloc 5.3.0 (quantum 16), 5.2.1, libc",
+     REDIS_7_0,
+     .dict_step = 2},
+    {.store = "redis",
+     .from = 70200,
+     .range = "7.2",
+     .verified = "7.2.4 with jemalloc 5.3.0",
+     REDIS_7_2},
+    {.store = "redis",
+     .from = 70400,
+     .range = "7.4",
+     .verified = "7.4.1 with jemalloc 5.3.0 (pages of 64 KiB)",
+     REDIS_7_2},
+    {.store = "redis",
+     .from = 80000,
+     .range = "8.0",
+     .verified = "8.0.2 with jemalloc 5.3.0, libc",
+     REDIS_7_0,
+     .dict_step = 2,
+     .sized_from_count = true},
+    {.store = "redis",
+     .from = 80200,
+     .range = "8.2",
+     .verified = "8.2.3 with jemalloc 5.3.0",
+     REDIS_7_0,
+     .key_form = REDIS_KEY_IN_OBJECT,
+     .key_table = REDIS_TABLE_KEYS,
+     .entry_key_only = 16,
+     .embedded_total = 64,
+     .embedded_object = 16,
+     .embedded_value_limit = 44,
+     .expire_reserved_from = 128,
+     .dict_step = 1,
+     .dict_first_step = 1,
+     .sized_from_count = true},
+    {.store = "valkey", .from = 70200, .range = "7.2", REDIS_7_2},
+    {.store = "valkey",
+     .from = 80000,
+     .range = "8.0",
+     .verified = "8.0.1 with jemalloc 5.3.0 (quantum 16)",
+     REDIS_7_2,
+     .key_form = REDIS_KEY_IN_ENTRY},
+    {.store = "valkey",
+     .from = 80100,
+     .range = "8.1",
+     .verified = "8.1.8 with libc",
+     VALKEY_8_1,
+     .field_form = REDIS_FIELD_FUSED,
+     .fused_total = 128,
+     .dict = 80,
+     .embedded_total = 64,
+     .embedded_object = 16,
+     .embedded_value_limit = 44,
+     .expire_reserved_from = 128,
+     .skip_list = 32,
+     .skip_list_head = 24 + 16 * 32,
+     .skip_list_node = 24},
+    {.store = "valkey",
+     .from = 90000,
+     .range = "9.0",
+     .verified = "9.0.0 with libc",
+     VALKEY_8_1,
+     .field_form = REDIS_FIELD_FUSED,
+     .fused_total = 128,
+     .dict = 88,
+     .embedded_total = 64,
+     .embedded_object = 16,
+     .embedded_value_limit = 44,
+     .expire_reserved_from = 128,
+     .skip_list = 32,
+     .skip_list_head = 24 + 16 * 32,
+     .skip_list_node = 24},
+    {.store = "valkey",
+     .from = 90100,
+     .range = "9.1",
+     .verified = "9.1.2 with libc",
+     VALKEY_8_1,
+     .field_form = REDIS_FIELD_FUSED,
+     .fused_total = 128,
+     .dict = 88,
+     .embedded_total = 128,
+     .embedded_object = 8,
+     .embedded_value_limit = 128,
+     .skip_list = 16 + 16 * 32,
+     .skip_list_node = 16,
+     .member_in_node = true},
 };
 
 const size_t redis_layout_count = sizeof redis_layouts / sizeof *redis_layouts;

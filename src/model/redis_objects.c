@@ -128,7 +128,62 @@ static void add_packed(struct blocks *blocks, const struct packed *packed)
         blocks_integer_form(blocks, 1, packed->shrunk);
 }
 
-/* The key and what refers to it, without the object's own block where the key stands apart. */
+/* The header byte in front of a key that stands in another block: the size of its sds header. */
+#define HEADER_SIZE 1
+#define EXPIRY      8
+
+/* A block that holds the key and the object, and (value >= 0) an embedded string. The expiry's 8
+ * bytes are asked for where a key has one, unless the block as it was made without had room. */
+static bool embeds(const struct redis_layout *layout, int64_t key, int64_t value, bool expires)
+{
+    /* The server reckons with the short header of a key (kvobjSet, object.c) where the limit is a
+     * cache line. */
+    int64_t key_bytes = layout->embedded_object == layout->object
+                            ? HEADER_SIZE + key + 2
+                            : HEADER_SIZE + key + sds_overhead(key);
+    return value >= 0 && value <= layout->embedded_value_limit &&
+           layout->embedded_object + key_bytes + 3 + value + 1 + (expires ? EXPIRY : 0) <=
+               layout->embedded_total;
+}
+
+static int64_t key_block(const struct redis_layout *layout, int64_t key, int64_t value,
+                         bool embedded)
+{
+    return (embedded ? layout->embedded_object + 3 + value + 1 : layout->object) + HEADER_SIZE +
+           key + sds_overhead(key);
+}
+
+/* The block of an object that holds its key; value: the length of a string that might be embedded,
+ * -1 for none. Returns whether it is. */
+static bool add_key_block(struct redis_model *redis, int64_t key, int64_t value, bool expires)
+{
+    const struct redis_layout *layout = redis->layout;
+    bool embedded = embeds(layout, key, value, false), reserved = false;
+    int64_t expiry = 0;
+    if (layout->expire_reserved_from && key >= layout->expire_reserved_from && !embedded) {
+        reserved = true;
+        expiry = EXPIRY;
+    }
+    if (expires && !reserved) {
+        int64_t bytes = key_block(layout, key, value, embedded);
+        int64_t room = redis->blocks.allocator->usable(&redis->model.build, bytes) - bytes;
+        if (room < EXPIRY) {
+            embedded = embeds(layout, key, value, true);
+            expiry = EXPIRY;
+        }
+    }
+    const struct part parts[] = {
+        {&account_object, (embedded ? layout->embedded_object : layout->object) + HEADER_SIZE},
+        {NULL, key},
+        {&account_key_sds, sds_overhead(key)},
+        {&account_expires, expiry},
+        {NULL, embedded ? value : 0},
+        {&account_value_sds, embedded ? 3 + 1 : 0}};
+    blocks_add(&redis->blocks, kind_key, 1, parts, 6);
+    return embedded;
+}
+
+/* The key and what refers to it, where it stands apart from the object. */
 static void add_key(struct redis_model *redis, const struct object *object)
 {
     const struct redis_layout *layout = redis->layout;
@@ -136,16 +191,40 @@ static void add_key(struct redis_model *redis, const struct object *object)
     if (layout->key_form == REDIS_KEY_APART) {
         blocks_add_plain(&redis->blocks, kind_sds, 1, key, &account_key_sds, sds_overhead(key));
         blocks_add_plain(&redis->blocks, kind_entry, 1, 0, &account_entry, layout->entry);
+    } else if (layout->key_form == REDIS_KEY_IN_ENTRY) {
+        /* dictEntryEmbedded of Valkey 8.0's dict.c: value, next, the size of the sds header; the
+         * key is always an sdshdr8 at least. */
+        int64_t overhead = sds_overhead(key) < 3 + 1 ? 3 + 1 : sds_overhead(key);
+        const struct part parts[] = {{&account_entry, layout->entry - 8 + HEADER_SIZE},
+                                     {NULL, key},
+                                     {&account_key_sds, overhead}};
+        blocks_add(&redis->blocks, kind_entry, 1, parts, 3);
     }
     redis->keys++;
     if (object->ttl_seconds)
         redis->expiring++;
 }
 
-/* Stores an object of any type but string: robj and whatever hangs on it. */
 static void add_object_block(struct redis_model *redis)
 {
     blocks_add_plain(&redis->blocks, kind_object, 1, 0, &account_object, redis->layout->object);
+}
+
+/* The block of an object of any type but string, with the key where the layout puts it there. */
+static void add_whole_object(struct redis_model *redis, const struct object *object)
+{
+    if (redis->layout->key_form == REDIS_KEY_IN_OBJECT)
+        add_key_block(redis, (int64_t)object->key.length, -1, object->ttl_seconds != 0);
+    else
+        add_object_block(redis);
+}
+
+/* A string's sds of its own; a big one may be the query buffer that it came in. */
+static void add_raw_string(struct redis_model *redis, int64_t length)
+{
+    int64_t line_end = redis->layout->big_arguments_keep_line_end && length >= BIG_ARGUMENT ? 2 : 0;
+    blocks_add_plain(&redis->blocks, kind_sds, 1, length, &account_value_sds,
+                     sds_overhead(length + line_end) + line_end);
 }
 
 static void add_string(struct redis_model *redis, const struct object *object)
@@ -153,16 +232,25 @@ static void add_string(struct redis_model *redis, const struct object *object)
     const struct redis_layout *layout = redis->layout;
     struct blocks *blocks = &redis->blocks;
     int64_t length = (int64_t)object->body.length, number;
-    if (is_number(object->body, false, &number)) {
-        if (redis->shared_integers && number >= 0 && number < OBJECT_SHARED_INTEGERS) {
-            blocks_integer_form(blocks, 1, length);
+    bool integer = is_number(object->body, false, &number);
+    if (layout->key_form == REDIS_KEY_IN_OBJECT) {
+        if (add_key_block(redis, (int64_t)object->key.length, integer ? -1 : length,
+                          object->ttl_seconds != 0))
             return;
-        }
-        if (layout->integer_in_pointer) {
-            add_object_block(redis);
+        if (integer)
             blocks_integer_form(blocks, 1, length);
-            return;
-        }
+        else
+            add_raw_string(redis, length);
+        return;
+    }
+    if (integer && redis->shared_integers && number >= 0 && number < OBJECT_SHARED_INTEGERS) {
+        blocks_integer_form(blocks, 1, length);
+        return;
+    }
+    if (integer && layout->integer_in_pointer) {
+        add_object_block(redis);
+        blocks_integer_form(blocks, 1, length);
+        return;
     }
     if (length <= layout->embstr_limit) {
         /* createEmbeddedStringObject: robj, sdshdr8, text, NUL in one block. */
@@ -172,9 +260,7 @@ static void add_string(struct redis_model *redis, const struct object *object)
         return;
     }
     add_object_block(redis);
-    int64_t line_end = layout->big_arguments_keep_line_end && length >= BIG_ARGUMENT ? 2 : 0;
-    blocks_add_plain(blocks, kind_sds, 1, length, &account_value_sds,
-                     sds_overhead(length + line_end) + line_end);
+    add_raw_string(redis, length);
 }
 
 /* A field's or value's object of 3.2 (t_hash.c, hashTypeTryObjectEncoding). */
@@ -258,6 +344,30 @@ static double blocks_total(const struct blocks *blocks)
     return total;
 }
 
+/* Valkey's hash entries (t_hash.c of 8.1, entry.c from 9.0): field and value in one block where
+ * that is short; else the field behind a pointer to the value's sds. */
+static void add_fused_field(struct redis_model *redis, int64_t name, int64_t value)
+{
+    const struct redis_layout *layout = redis->layout;
+    struct blocks *blocks = &redis->blocks;
+    if (name + sds_overhead(name) + 3 + value + 1 <= layout->fused_total) {
+        const struct part parts[] = {{NULL, name},
+                                     {&account_field_sds, sds_overhead(name)},
+                                     {NULL, value},
+                                     {&account_value_sds, 3 + 1}};
+        blocks_add(blocks, kind_field, 1, parts, 4);
+        return;
+    }
+    int64_t overhead = sds_overhead(name);
+    if (layout->fused_total && overhead < 3 + 1)
+        overhead = 3 + 1;
+    const struct part parts[] = {{&account_field_entries, 8 + (layout->fused_total ? 0 : 1)},
+                                 {NULL, name},
+                                 {&account_field_sds, overhead}};
+    blocks_add(blocks, kind_field, 1, parts, 3);
+    blocks_add_plain(blocks, kind_sds, 1, value, &account_value_sds, sds_overhead(value));
+}
+
 static void add_hash_fields(struct redis_model *redis, const struct object *object)
 {
     const struct redis_layout *layout = redis->layout;
@@ -275,7 +385,7 @@ static void add_hash_fields(struct redis_model *redis, const struct object *obje
             blocks_add_plain(blocks, kind_sds, 1, value, &account_value_sds, sds_overhead(value));
             break;
         case REDIS_FIELD_FUSED:
-            blocks_add_plain(blocks, kind_field, 1, name, &account_field_sds, sds_overhead(name));
+            add_fused_field(redis, name, value);
             break;
         }
     }
@@ -293,7 +403,7 @@ static void add_hash(struct redis_model *redis, const struct object *object)
         packs = (int64_t)object->elements[i].name.length <= redis->hash_value &&
                 (int64_t)object->elements[i].value.length <= redis->hash_value;
     double before = blocks_total(&redis->blocks);
-    add_object_block(redis);
+    add_whole_object(redis, object);
     if (packs && fields <= redis->hash_entries) {
         struct packed packed;
         packed_open(&packed, layout->packed);
@@ -407,12 +517,52 @@ static int add_shared_members(struct redis_model *redis, const struct object *ob
                 blocks_add_plain(blocks, kind_sds, 1, 0, &account_index_members,
                                  length + sds_overhead(length));
             }
+        } else if (layout->member_in_node) {
+            /* The node's block depends on its level too, which no one draws beforehand: a node of
+             * each level by its probability (zslRandomLevel: 1/4 for each level more). */
+            double left = 1;
+            for (int level = 1; level <= layout->skip_list_levels && left > 1e-12; level++) {
+                double share = level < layout->skip_list_levels ? left * 0.75 : left;
+                const struct part parts[] = {
+                    {&account_skip_list, layout->skip_list_node + 16 * level},
+                    {&account_index_members, HEADER_SIZE + length + sds_overhead(length)}};
+                blocks_add(blocks, kind_node, share, parts, 2);
+                left -= share;
+            }
         } else {
             blocks_add_plain(blocks, kind_sds, 1, 0, &account_index_members,
                              length + sds_overhead(length));
         }
     }
     return 0;
+}
+
+/* The table of a sorted set that was filled one member a command. */
+static void add_member_table(const struct redis_layout *layout, int64_t members,
+                             struct blocks *blocks)
+{
+    if (layout->field_table == REDIS_TABLE_BUCKETS) {
+        int64_t buckets = redis_bucket_count(members), old = buckets / 2;
+        int64_t later = members - old * REDIS_BUCKET_PLACES - 1;
+        blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table, buckets * REDIS_BUCKET);
+        blocks_add_plain(blocks, kind_table, redis_child_buckets(members, buckets), 0,
+                         &account_index_table, REDIS_BUCKET);
+        if (old > 0 && later < old) /* each insertion moves one bucket */
+            blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table, old * REDIS_BUCKET);
+        return;
+    }
+    /* Each ZADD looks the member up and adds it: two buckets of an unfinished rehash. */
+    struct redis_layout by_ones = *layout;
+    by_ones.dict_step = layout->zset_dict_step;
+    by_ones.dict_first_step = 0;
+    struct redis_outcomes outcomes;
+    redis_hash_outcomes(&by_ones, members, 0, &outcomes);
+    blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table,
+                     redis_dict_buckets(members) * 8);
+    for (size_t i = 0; i < outcomes.count; i++)
+        if (outcomes.items[i].old)
+            blocks_add_plain(blocks, kind_table, outcomes.items[i].probability, 0,
+                             &account_index_table, outcomes.items[i].old);
 }
 
 void redis_add_shared(const struct redis_model *redis, const struct redis_shared *shared,
@@ -424,9 +574,19 @@ void redis_add_shared(const struct redis_model *redis, const struct redis_shared
     if (members == 0)
         return;
     /* The key of an index is no record's: all of it is structure. */
-    blocks_add_plain(blocks, kind_sds, 1, 0, &account_index_table, key + sds_overhead(key));
-    blocks_add_plain(blocks, kind_entry, 1, 0, &account_index_table, layout->entry);
-    blocks_add_plain(blocks, kind_object, 1, 0, &account_index_table, layout->object);
+    if (layout->key_form == REDIS_KEY_IN_OBJECT) {
+        blocks_add_plain(blocks, kind_key, 1, 0, &account_index_table,
+                         key_block(layout, key, -1, false));
+    } else {
+        if (layout->key_form == REDIS_KEY_APART) {
+            blocks_add_plain(blocks, kind_sds, 1, 0, &account_index_table, key + sds_overhead(key));
+            blocks_add_plain(blocks, kind_entry, 1, 0, &account_index_table, layout->entry);
+        } else {
+            blocks_add_plain(blocks, kind_entry, 1, 0, &account_index_table,
+                             layout->entry - 8 + HEADER_SIZE + key + 3 + 1);
+        }
+        blocks_add_plain(blocks, kind_object, 1, 0, &account_index_table, layout->object);
+    }
     if (shared->fits_packed && members <= redis->zset_entries) {
         blocks_add_plain(blocks, kind_packed, 1, 0, &account_index_members, shared->packed_bytes);
         return;
@@ -437,33 +597,22 @@ void redis_add_shared(const struct redis_model *redis, const struct redis_shared
     blocks_scale(&scaled, factor);
     blocks_merge(blocks, &scaled);
     blocks_free(&scaled);
-    /* server.h: zset two pointers; zskiplist 32; a node 24 and 16 a level; the head has them all.
-     */
+    /* server.h: zset two pointers; the list and its head, which has all levels; nodes. */
     blocks_add_plain(blocks, kind_zset, 1, 0, &account_index_table, 16);
     blocks_add_plain(blocks, kind_dict, 1, 0, &account_index_table, layout->zset_dict);
-    blocks_add_plain(blocks, kind_zset, 1, 0, &account_skip_list, 32);
-    blocks_add_plain(blocks, kind_node, 1, 0, &account_skip_list,
-                     24 + 16 * layout->skip_list_levels);
-    /* zslRandomLevel: each level more with probability 1/4 (ZSKIPLIST_P). */
-    double left = (double)members, count;
+    blocks_add_plain(blocks, kind_zset, 1, 0, &account_skip_list, layout->skip_list);
+    if (layout->skip_list_head)
+        blocks_add_plain(blocks, kind_node, 1, 0, &account_skip_list, layout->skip_list_head);
+    double left = layout->member_in_node ? 0 : (double)members;
     for (int level = 1; level <= layout->skip_list_levels; level++) {
-        count = level < layout->skip_list_levels ? left * 0.75 : left;
-        blocks_add_plain(blocks, kind_node, count, 0, &account_skip_list, 24 + 16 * level);
+        double count = level < layout->skip_list_levels ? left * 0.75 : left;
+        if (count > 0)
+            blocks_add_plain(blocks, kind_node, count, 0, &account_skip_list,
+                             layout->skip_list_node + 16 * level);
         left -= count;
     }
-    blocks_add_plain(blocks, kind_entry, (double)members, 0, &account_index_entries, layout->entry);
-    int64_t buckets = redis_dict_buckets(members);
-    blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table, buckets * 8);
-    if (buckets > 4) {
-        /* Each ZADD looks the member up and adds it: two buckets of an unfinished rehash. */
-        struct redis_layout by_ones = *layout;
-        by_ones.dict_step = layout->zset_dict_step;
-        struct redis_outcomes outcomes;
-        redis_hash_outcomes(&by_ones, members, 0, &outcomes);
-        for (size_t i = 0; i < outcomes.count; i++)
-            if (outcomes.items[i].old)
-                blocks_add_plain(blocks, kind_table, outcomes.items[i].probability, 0,
-                                 &account_index_table, outcomes.items[i].old);
-    }
-    (void)kind_key;
+    if (layout->zset_entry)
+        blocks_add_plain(blocks, kind_entry, (double)members, 0, &account_index_entries,
+                         layout->zset_entry);
+    add_member_table(layout, members, blocks);
 }

@@ -73,6 +73,25 @@ static int64_t extent_struct(const struct build *build)
     return 64 + build->page_size / 8 / 8 + (build->page_size > 4096 ? 64 : 0);
 }
 
+/* The kernel's pages. */
+#define PAGE 4096
+
+/* Large blocks are pages of their own, and those behind the request are never touched (negative).
+ * Where a block starts anywhere in its first page (cache-oblivious), requests end anywhere too. */
+static int64_t untouched(const struct build *build, const struct blocks *blocks)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < blocks->class_size; i++) {
+        const struct block_class *class = &blocks->classes[i];
+        if (!class->kind || is_small(class->usable, build->page_size))
+            continue;
+        int64_t touched =
+            build->cache_oblivious ? class->requested : (class->requested + PAGE - 1) / PAGE * PAGE;
+        bytes += class->count * (double)(touched - class->usable);
+    }
+    return llround(bytes);
+}
+
 /* A page of active memory has an element of 8 bytes in the page map (rtree.h). */
 #define PAGE_MAP_ELEMENT 8
 
@@ -118,9 +137,9 @@ void redis_predict_resident(const struct redis_model *redis, struct prediction *
             int64_t size = sizes.items[i].usable;
             if (is_small(size, build->page_size)) {
                 int64_t slab = slab_bytes(size, build->page_size);
-                double slabs = ceil(count * (double)size / (double)slab);
-                extents += slabs;
-                fragmentation += slabs * (double)slab - count * (double)size;
+                /* Its last slab is touched as far as it is used: half a page more than that. */
+                extents += ceil(count * (double)size / (double)slab);
+                fragmentation += PAGE / 2;
             } else {
                 extents += count;
                 if (build->cache_oblivious)
@@ -135,6 +154,7 @@ void redis_predict_resident(const struct redis_model *redis, struct prediction *
         amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, llround(fragmentation));
         amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
                     metadata(build, llround(extents), allocated + llround(fragmentation)));
+        amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
     } else if (jemalloc) {
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
         amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
@@ -205,7 +225,8 @@ static void add_growth(struct measurement *measurement, const struct account *ac
 }
 
 static void measure_jemalloc_5(const struct build *build, const struct figures *base,
-                               const struct figures *end, struct measurement *measurement)
+                               const struct figures *end, const struct prediction *prediction,
+                               struct measurement *measurement)
 {
     int64_t allocated, active, metadata_stat, resident;
     if (!growth(base, end, "malloc.allocated", &allocated) ||
@@ -224,6 +245,8 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
                     growth_of_column(base, end, "malloc.large.", extents);
     amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
                 metadata(build, count, active));
+    amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED,
+                untouched(build, &prediction->blocks));
     if (growth(base, end, "malloc.metadata", &metadata_stat) &&
         growth(base, end, "malloc.resident", &resident))
         amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED,
@@ -255,7 +278,7 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         int jemalloc = build_jemalloc(build);
         struct amounts *amounts = &measurement->amounts;
         if (jemalloc >= 50000) {
-            measure_jemalloc_5(build, base, end, measurement);
+            measure_jemalloc_5(build, base, end, prediction, measurement);
         } else if (jemalloc) {
             amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
                         chunk_headers(&prediction->blocks, measurement->allocated));
