@@ -716,6 +716,9 @@ static int mongodb_glance(struct store *store, struct figures *figures, struct t
     return result;
 }
 
+/* Documents in an answer: without it one of 16 MiB comes, and tare holds all of it. */
+#define READ_BATCH 1000
+
 /* Reads all that a find with these options returns; counts it. */
 static int read_through(struct mongodb *mongodb, mongoc_collection_t *collection,
                         const bson_t *options, int64_t *count, struct tare_error *error)
@@ -747,16 +750,18 @@ static int mongodb_read_all(struct store *store, int64_t *count, struct tare_err
         return -1;
     mongoc_collection_t *collection =
         mongoc_client_get_collection(client, mongodb->database, mongodb->collection);
-    bson_t *by_id = BCON_NEW("hint", "{", "_id", BCON_INT32(1), "}", "projection", "{", "_id",
-                             BCON_INT32(1), "}");
+    bson_t *by_id = BCON_NEW("batchSize", BCON_INT32(READ_BATCH), "hint", "{", "_id", BCON_INT32(1),
+                             "}", "projection", "{", "_id", BCON_INT32(1), "}");
     int64_t index_count = 0;
-    int result = read_through(mongodb, collection, NULL, count, error);
+    bson_t *by_place = BCON_NEW("batchSize", BCON_INT32(READ_BATCH));
+    int result = read_through(mongodb, collection, by_place, count, error);
     if (result == 0)
         result = read_through(mongodb, collection, by_id, &index_count, error);
     if (result == 0 && index_count != *count)
         result = error_set(error, TARE_STORE,
                            "server '%s': %" PRId64 " documents, but %" PRId64 " in their _id index",
                            store->address, *count, index_count);
+    bson_destroy(by_place);
     bson_destroy(by_id);
     mongoc_collection_destroy(collection);
     mongoc_client_destroy(client);
@@ -875,6 +880,21 @@ static void mongodb_close(struct store *store)
 
 static const char *const engines[] = {"memory", "disk", NULL};
 
+/* "db version v6.0.5 ..."; mongod of 4.4 to 7.0 is built with tcmalloc. */
+static int mongodb_build_of_version_text(const char *program, const char *text,
+                                         struct build *build, struct tare_error *error)
+{
+    const char *at = strstr(text, "db version v");
+    if (at)
+        sscanf(at + strlen("db version v"), "%31[0-9.]", build->version);
+    build->number = version_number(build->version);
+    if (build->number < 0)
+        return error_set(error, TARE_STORE, "'%s --version' names no version: '%.80s'", program,
+                         text);
+    snprintf(build->allocator, sizeof build->allocator, "tcmalloc");
+    return 0;
+}
+
 const struct store_kind store_mongodb = {
     .name = "mongodb",
     .family = "mongodb",
@@ -883,6 +903,8 @@ const struct store_kind store_mongodb = {
     .install = "run make setup, which puts a mongod into the build folder",
     .engines = engines,
     .url_scheme = "mongodb://",
+    .plan_version = "6.0.5",
+    .build_of_version_text = mongodb_build_of_version_text,
     .open = mongodb_open,
     .describe = mongodb_describe,
     .warm_up = mongodb_warm_up,

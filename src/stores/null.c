@@ -1,0 +1,117 @@
+/* The null store: holds nothing and counts what it would hold, so that every
+ * command can be tested without a server. Its figures follow the rule of its
+ * model (src/model/null.c): the content of each object and a slot of 16 bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stores/store.h"
+
+#define SLOT 16
+
+struct null_store {
+    struct store store;
+    int64_t objects, content;
+};
+
+static struct store *null_open(const struct server_spec *spec, const struct figures *settings,
+                               const struct store_limits *limits, struct tare_error *error)
+{
+    (void)error;
+    struct null_store *null = memory_new(sizeof *null);
+    null->store.kind = spec->kind;
+    null->store.limits = *limits;
+    null->store.started = true;
+    strcpy(null->store.address, "null");
+    (void)settings;
+    return &null->store;
+}
+
+static int null_describe(struct store *store, struct build *build, struct tare_error *error)
+{
+    (void)store;
+    (void)error;
+    *build = (struct build){.store = "null",
+                            .version = "1.0.0",
+                            .number = 10000,
+                            .allocator = "null",
+                            .cache_oblivious = -1};
+    return 0;
+}
+
+static int null_load_open(struct store *store, struct tare_error *error)
+{
+    (void)store;
+    (void)error;
+    return 0;
+}
+
+static int null_put(struct store *store, const struct object *object, struct tare_error *error)
+{
+    struct null_store *null = (struct null_store *)store;
+    (void)error;
+    null->content += counted_sum(&object->counted);
+    null->objects++;
+    store->written++;
+    return 0;
+}
+
+static int null_flush(struct store *store, struct tare_error *error)
+{
+    (void)store;
+    (void)error;
+    return 0;
+}
+
+static void null_load_close(struct store *store)
+{
+    (void)store;
+}
+
+static int null_glance(struct store *store, struct figures *figures, struct tare_error *error)
+{
+    const struct null_store *null = (const struct null_store *)store;
+    (void)error;
+    int64_t held = null->content + null->objects * SLOT;
+    figures_integer(figures, "allocated", held);
+    figures_integer(figures, "resident", held);
+    return 0;
+}
+
+/* "figures": what glance tells, for the probe. */
+static int null_ask(struct store *store, const char *question, const char *prefix,
+                    struct figures *figures, struct tare_error *error)
+{
+    (void)prefix;
+    if (strcmp(question, "figures") != 0)
+        return error_set(error, TARE_STORE, "null: unknown question '%s'", question);
+    return null_glance(store, figures, error);
+}
+
+static int null_read_all(struct store *store, int64_t *count, struct tare_error *error)
+{
+    (void)error;
+    *count = ((const struct null_store *)store)->objects;
+    return 0;
+}
+
+static void null_close(struct store *store)
+{
+    free(store);
+}
+
+const struct store_kind store_null = {
+    .name = "null",
+    .family = "null",
+    .summary = "holds nothing and counts what it would hold; for tests",
+    .open = null_open,
+    .describe = null_describe,
+    .load_open = null_load_open,
+    .put = null_put,
+    .flush = null_flush,
+    .load_close = null_load_close,
+    .glance = null_glance,
+    .read_all = null_read_all,
+    .ask = null_ask,
+    .close = null_close,
+};

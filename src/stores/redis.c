@@ -1,0 +1,756 @@
+/* The Redis store: starting or joining a server, what it may write to,
+ * warming up, settling, asking. Loading is in redis_load.c, connecting in
+ * redis_connect.c; valkey.c is the same store under the other name. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stores/redis.h"
+
+#define PATIENCE_MS       3000  /* a reply on the control connection */
+#define START_PATIENCE_MS 15000 /* a started server's first answer */
+#define STOP_PATIENCE_MS  500   /* a stopped server's end; then it is killed: nothing is kept */
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* Redis 7.0 renamed *-ziplist-* to *-listpack-* (config.c keeps the old names as aliases). */
+#define LISTPACK_NAMES 70000
+
+/* The server's own name of a setting, as its version has it; the caller frees. */
+static char *setting_name(const char *name, int version)
+{
+    const char *at = strstr(name, "-listpack-");
+    if (!at || version >= LISTPACK_NAMES || version <= 0)
+        return memory_text(name);
+    return memory_format("%.*s-ziplist-%s", (int)(at - name), name, at + strlen("-listpack-"));
+}
+
+static char *setting_value(const struct figure *figure)
+{
+    if (figure->type == FIGURE_TEXT)
+        return memory_text(figure->text);
+    if (figure->type == FIGURE_REAL)
+        return memory_format("%.17g", figure->real);
+    return memory_format("%lld", (long long)figure->integer);
+}
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+/* The word behind `mark` in "Redis server v=7.0.15 sha=... malloc=jemalloc-5.3.0 bits=64 ...". */
+static bool word_behind(const char *text, const char *mark, char *out, size_t size)
+{
+    const char *at = strstr(text, mark);
+    if (!at)
+        return false;
+    at += strlen(mark);
+    size_t length = strcspn(at, " \n");
+    if (length >= size)
+        length = size - 1;
+    memcpy(out, at, length);
+    out[length] = '\0';
+    return length > 0;
+}
+
+/* Whether the program names the system's jemalloc as a library: distributions link it so, and build
+ * it with quantum 16 and padding; upstream's own copy is inside the program. */
+static bool links_system_jemalloc(const char *program)
+{
+    FILE *file = fopen(program, "re");
+    if (!file)
+        return false;
+    static const char mark[] = "libjemalloc.so";
+    char bytes[64 * 1024 + sizeof mark];
+    size_t kept = 0, got;
+    bool found = false;
+    while (!found && (got = fread(bytes + kept, 1, 64 * 1024, file)) > 0) {
+        found = memmem(bytes, kept + got, mark, sizeof mark - 1) != NULL;
+        size_t all = kept + got;
+        kept = all < sizeof mark ? all : sizeof mark;
+        memmove(bytes, bytes + all - kept, kept);
+    }
+    fclose(file);
+    return found;
+}
+
+int redis_build_of_version_text(const char *program, const char *text, struct build *build,
+                                struct tare_error *error)
+{
+    if (!word_behind(text, " v=", build->version, sizeof build->version) ||
+        version_number(build->version) < 0)
+        return error_set(error, TARE_STORE, "'%s --version' names no version: '%.80s'", program,
+                         text);
+    build->number = version_number(build->version);
+    word_behind(text, "malloc=", build->allocator, sizeof build->allocator);
+    if (strncmp(build->allocator, "jemalloc", 8) == 0 && links_system_jemalloc(program)) {
+        build->quantum = 16;
+        build->page_size = 4096;
+        build->cache_oblivious = 1;
+    }
+    return 0;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+static void flatten(const redisReply *reply, const char *prefix, struct figures *figures)
+{
+    switch (reply->type) {
+    case REDIS_REPLY_INTEGER:
+        figures_integer(figures, prefix, reply->integer);
+        return;
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+    case REDIS_REPLY_ERROR:
+        if (memchr(reply->str, '\n', reply->len))
+            figures_text(figures, prefix, reply->str);
+        else
+            figures_parse(figures, prefix, reply->str);
+        return;
+    case REDIS_REPLY_ARRAY:
+        /* Names and values in turn, as MEMORY STATS and CONFIG GET have it. */
+        for (size_t i = 0; i + 1 < reply->elements; i += 2) {
+            const redisReply *name = reply->element[i];
+            char *path = name->type == REDIS_REPLY_INTEGER
+                             ? memory_format("%s.%lld", prefix, name->integer)
+                             : memory_format("%s.%s", prefix, name->str ? name->str : "");
+            flatten(reply->element[i + 1], path, figures);
+            free(path);
+        }
+        return;
+    default:
+        return;
+    }
+}
+
+int redis_ask(struct store *store, const char *question, const char *prefix,
+              struct figures *figures, struct tare_error *error)
+{
+    redisReply *reply = redis_line((struct redis *)store, question, error);
+    if (!reply)
+        return -1;
+    flatten(reply, prefix, figures);
+    freeReplyObject(reply);
+    return 0;
+}
+
+/* One line of INFO: "used_memory:1234". */
+static bool info_field(const char *info, const char *name, char *out, size_t size)
+{
+    size_t length = strlen(name);
+    for (const char *line = info; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, length) == 0 && line[length] == ':') {
+            const char *value = line + length + 1;
+            size_t n = strcspn(value, "\r\n");
+            if (n >= size)
+                n = size - 1;
+            memcpy(out, value, n);
+            out[n] = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t info_integer(const char *info, const char *name, int64_t missing)
+{
+    char text[40];
+    return info_field(info, name, text, sizeof text) ? strtoll(text, NULL, 10) : missing;
+}
+
+static int used_memory(struct redis *redis, int64_t *bytes, struct tare_error *error)
+{
+    redisReply *reply = redis_line(redis, "INFO memory", error);
+    if (!reply)
+        return -1;
+    *bytes = info_integer(reply->str, "used_memory", -1);
+    freeReplyObject(reply);
+    if (*bytes < 0)
+        return error_set(error, TARE_STORE, "%s: INFO shows no used_memory", redis->store.address);
+    return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* Reads the version, and holds the kind to what the user named. */
+static int identify(struct redis *redis, struct tare_error *error)
+{
+    redisReply *reply = redis_line(redis, "INFO server", error);
+    if (!reply)
+        return -1;
+    char version[32] = "", valkey[32];
+    info_field(reply->str, "redis_version", version, sizeof version);
+    redis->version = version_number(version);
+    const char *is =
+        info_field(reply->str, "valkey_version", valkey, sizeof valkey) ? "valkey" : "redis";
+    freeReplyObject(reply);
+    if (redis->version < 0)
+        return error_set(error, TARE_STORE, "%s: INFO shows no version; not a Redis server",
+                         redis->store.address);
+    if (strcmp(is, redis->store.kind->name) != 0)
+        return error_set(error, TARE_STORE, "%s: this is a %s server, not %s; say --server %s=...",
+                         redis->store.address, is, redis->store.kind->name, is);
+    return 0;
+}
+
+static void add_argument(char **arguments, size_t *count, const char *text)
+{
+    arguments[(*count)++] = memory_text(text);
+}
+
+static int start(struct redis *redis, const char *program, const struct figures *settings,
+                 struct tare_error *error)
+{
+    struct build build = {0};
+    char version_option[] = "--version";
+    char *path = process_find_program(program);
+    if (!path)
+        return error_set(error, TARE_USAGE, "no program '%s': %s", program,
+                         redis->store.kind->install);
+    char *version_arguments[] = {path, version_option, NULL};
+    struct buffer text = {0};
+    int failed = process_capture(version_arguments, 5000, &text, error) ||
+                 redis_build_of_version_text(path, text.data ? text.data : "", &build, error) ||
+                 process_folder(&redis->process, error);
+    buffer_free(&text);
+    if (failed) {
+        free(path);
+        return -1;
+    }
+    redis->place.socket = memory_format("%s/redis.sock", redis->process.folder);
+    snprintf(redis->store.address, sizeof redis->store.address, "%s", program);
+
+    char **arguments = memory_new((24 + 2 * settings->count) * sizeof *arguments);
+    size_t count = 0;
+    const char *fixed[] = {path,
+                           "--port",
+                           "0",
+                           "--unixsocket",
+                           redis->place.socket,
+                           "--dir",
+                           redis->process.folder,
+                           "--save",
+                           "",
+                           "--appendonly",
+                           "no",
+                           "--daemonize",
+                           "no",
+                           "--loglevel",
+                           "warning"};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        add_argument(arguments, &count, fixed[i]);
+    for (size_t i = 0; i < settings->count; i++) {
+        char *name = setting_name(settings->items[i].name, build.number);
+        char *value = setting_value(&settings->items[i]);
+        arguments[count++] = memory_format("--%s", name);
+        arguments[count++] = value;
+        free(name);
+    }
+    failed = process_start(&redis->process, arguments, error);
+    for (size_t i = 0; i < count; i++)
+        free(arguments[i]);
+    free(arguments);
+    free(path);
+    return failed;
+}
+
+/* Until the started server answers; one that loads nothing does so in some milliseconds. */
+static int wait_until_ready(struct redis *redis, struct tare_error *error)
+{
+    for (int waited = 0;; waited += 10) {
+        if (process_check_interrupt(error))
+            return -1;
+        struct tare_error one = {0};
+        redis->control = redis_connect(&redis->place, redis->store.address, PATIENCE_MS, &one);
+        if (redis->control)
+            return 0;
+        if (!process_alive(&redis->process)) {
+            struct buffer words = {0};
+            process_last_words(&redis->process, &words);
+            error_set(error, TARE_STORE, "'%s' ended at once: %s", redis->store.address,
+                      words.length ? words.data : "it said nothing");
+            buffer_free(&words);
+            return -1;
+        }
+        if (waited >= START_PATIENCE_MS) {
+            *error = one;
+            return -1;
+        }
+        process_pause(10);
+    }
+}
+
+/* Only an empty database is written to. */
+static int guard(struct redis *redis, struct tare_error *error)
+{
+    redisReply *reply = redis_line(redis, "DBSIZE", error);
+    if (!reply)
+        return -1;
+    int64_t keys = reply->integer;
+    freeReplyObject(reply);
+    if (keys == 0)
+        return 0;
+    return error_set(error, TARE_STORE,
+                     "%s: database %d is not empty (%lld keys) and stays untouched; name an empty "
+                     "one: redis://HOST:PORT/NUMBER",
+                     redis->store.address, redis->place.database, (long long)keys);
+}
+
+/* CONFIG GET of one name: true and the value where the server knows it. */
+static bool config_get(struct redis *redis, const char *name, char **value)
+{
+    struct tare_error ignored;
+    const char *words[] = {"CONFIG", "GET", name};
+    redisReply *reply = redis_command(redis, 3, words, NULL, &ignored);
+    bool known =
+        reply && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 && reply->element[1]->str;
+    if (known)
+        *value = memory_text(reply->element[1]->str);
+    if (reply)
+        freeReplyObject(reply);
+    return known;
+}
+
+static int config_set(struct redis *redis, const char *name, const char *value,
+                      struct tare_error *error)
+{
+    const char *words[] = {"CONFIG", "SET", name, value};
+    redisReply *reply = redis_command(redis, 4, words, NULL, error);
+    if (!reply)
+        return -1;
+    freeReplyObject(reply);
+    return 0;
+}
+
+/* Settings of a server that tare didn't start: only where allowed, and remembered. */
+static int change_settings(struct redis *redis, const struct figures *settings,
+                           struct tare_error *error)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        char *name = setting_name(settings->items[i].name, redis->version);
+        char *value = setting_value(&settings->items[i]);
+        char *old = NULL;
+        int failed = 0;
+        if (!config_get(redis, name, &old))
+            failed = error_set(error, TARE_STORE, "%s: the server has no setting '%s'",
+                               redis->store.address, name);
+        else if (strcmp(old, value) != 0 && !redis->store.limits.allow_config)
+            failed = error_set(error, TARE_STORE,
+                               "%s: this cell needs %s %s where the server has %s; --allow-config "
+                               "lets tare change it, and it is put back at the end",
+                               redis->store.address, name, value, old);
+        else if (strcmp(old, value) != 0) {
+            failed = config_set(redis, name, value, error);
+            if (!failed)
+                figures_text(&redis->changed, name, old);
+        }
+        free(name);
+        free(value);
+        free(old);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+/* Finds the process, where it runs on this host and can be seen. */
+static void find_process(struct redis *redis, const char *program)
+{
+    struct store *store = &redis->store;
+    struct tare_error why = {0};
+    if (store->started) {
+        if (process_owns_listener(redis->process.pid, program, redis->place.socket, 0, &why) == 0)
+            store->pid = redis->process.pid;
+    } else if (redis->place.socket || strcmp(redis->place.host, "localhost") == 0 ||
+               strncmp(redis->place.host, "127.", 4) == 0 ||
+               strcmp(redis->place.host, "::1") == 0) {
+        store->pid = process_find_listener(redis->place.socket, redis->place.port, &why);
+    } else {
+        error_set(&why, TARE_STORE, "%s is another host", redis->place.host);
+    }
+    if (!store->pid)
+        snprintf(store->unseen, sizeof store->unseen, "%.150s", why.message);
+}
+
+static int join(struct redis *redis, const struct server_spec *spec, const struct figures *settings,
+                struct tare_error *error)
+{
+    if (redis_place_parse(spec->target, &redis->place, error))
+        return -1;
+    redis_place_name(&redis->place, redis->store.address, sizeof redis->store.address);
+    redis->control = redis_connect(&redis->place, redis->store.address, PATIENCE_MS, error);
+    if (!redis->control || identify(redis, error))
+        return -1;
+    if (redis->store.limits.read_only)
+        return 0;
+    if (guard(redis, error) || change_settings(redis, settings, error))
+        return -1;
+    redis->keys = tmpfile();
+    if (!redis->keys)
+        return error_set(error, TARE_STORE, "cannot make a temporary file: %s", strerror(errno));
+    return 0;
+}
+
+struct store *redis_open(const struct server_spec *spec, const struct figures *settings,
+                         const struct store_limits *limits, struct tare_error *error)
+{
+    struct redis *redis = memory_new(sizeof *redis);
+    redis->store.kind = spec->kind;
+    redis->store.limits = *limits;
+    redis->store.started = spec->target_type == TARGET_PROGRAM;
+    redis->process.lock = -1;
+    int failed;
+    if (redis->store.started)
+        failed = start(redis, spec->target, settings, error) || wait_until_ready(redis, error) ||
+                 identify(redis, error);
+    else
+        failed = join(redis, spec, settings, error);
+    if (failed) {
+        redis_close(&redis->store);
+        return NULL;
+    }
+    find_process(redis, spec->target);
+    return &redis->store;
+}
+
+int redis_describe(struct store *store, struct build *build, struct tare_error *error)
+{
+    struct redis *redis = (struct redis *)store;
+    *build = (struct build){.cache_oblivious = -1};
+    snprintf(build->store, sizeof build->store, "%s", store->kind->name);
+    redisReply *reply = redis_line(redis, "INFO", error);
+    if (!reply)
+        return -1;
+    if (!info_field(reply->str, "valkey_version", build->version, sizeof build->version))
+        info_field(reply->str, "redis_version", build->version, sizeof build->version);
+    info_field(reply->str, "mem_allocator", build->allocator, sizeof build->allocator);
+    freeReplyObject(reply);
+    build->number = version_number(build->version);
+    return 0;
+}
+
+/* ---- warming up ---------------------------------------------------------------------------- */
+
+/* A name that no data set makes; removed before anything is measured. */
+#define DUMMY_KEY "tare:warm-up"
+
+/* One command on the control connection whose answer doesn't matter: an older server may not know
+ * it. From 7.0 on its first call allocates a latency histogram, which must be in the base. */
+static int call(struct redis *redis, const char *line)
+{
+    struct tare_error ignored;
+    redisReply *reply = redis_line(redis, line, &ignored);
+    if (reply)
+        freeReplyObject(reply);
+    return redis->control ? 0 : -1;
+}
+
+static void call_writes(struct redis *redis)
+{
+    static const char *const lines[] = {
+        "SET " DUMMY_KEY " x",
+        "SET " DUMMY_KEY " x EX 100000",
+        "GET " DUMMY_KEY,
+        "EXPIRE " DUMMY_KEY " 100000",
+        "MEMORY USAGE " DUMMY_KEY,
+        "DEL " DUMMY_KEY,
+        "HMSET " DUMMY_KEY " f v",
+        "HGET " DUMMY_KEY " f",
+        "HGETALL " DUMMY_KEY,
+        "UNLINK " DUMMY_KEY,
+        "ZADD " DUMMY_KEY " 1 m",
+        "ZRANGE " DUMMY_KEY " 0 -1",
+        "DEL " DUMMY_KEY,
+        "RPUSH " DUMMY_KEY " v",
+        "LRANGE " DUMMY_KEY " 0 -1",
+        "DEL " DUMMY_KEY,
+        "SADD " DUMMY_KEY " m",
+        "SMEMBERS " DUMMY_KEY,
+        "DEL " DUMMY_KEY,
+        "XADD " DUMMY_KEY " * f v",
+        "XRANGE " DUMMY_KEY " - +",
+        "DEL " DUMMY_KEY,
+        "SCAN 0 COUNT 10",
+        "DBSIZE",
+        "TYPE " DUMMY_KEY,
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (call(redis, lines[i]))
+            return;
+}
+
+static int memory_usage(struct redis *redis, const struct object *object, int64_t *bytes)
+{
+    struct tare_error ignored;
+    const char *words[] = {"MEMORY", "USAGE", object->key.bytes, "SAMPLES", "0"};
+    size_t lengths[] = {6, 5, object->key.length, 7, 1};
+    redisReply *reply = redis_command(redis, 5, words, lengths, &ignored);
+    *bytes = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    if (reply)
+        freeReplyObject(reply);
+    return redis->control ? 0 : -1;
+}
+
+/* Look-ups of one field: each moves a bucket of a rehash that nothing else continues. */
+static int look_up(struct redis *redis, const struct object *object, struct tare_error *error)
+{
+    size_t times = 4 * object->element_count + 64;
+    const struct element *first = &object->elements[0];
+    const char *words[] = {"HGET", object->key.bytes, first->name.bytes};
+    size_t lengths[] = {4, object->key.length, first->name.length};
+    for (size_t i = 0; i < times; i++) {
+        redisReply *reply = redis_command(redis, 3, words, lengths, error);
+        if (!reply)
+            return -1;
+        freeReplyObject(reply);
+    }
+    return 0;
+}
+
+/* Writes or deletes the object over the control connection, exactly as the load does. */
+static int write_object(struct redis *redis, const struct object *object, struct tare_error *error)
+{
+    struct buffer wire = {0};
+    int commands = redis_wire(&wire, object);
+    redisAppendFormattedCommand(redis->control, wire.data, wire.length);
+    buffer_free(&wire);
+    while (commands-- > 0) {
+        void *reply = NULL;
+        if (redisGetReply(redis->control, &reply) != REDIS_OK)
+            return redis_lost(redis, redis->control->errstr, error);
+        freeReplyObject(reply);
+    }
+    return 0;
+}
+
+static int delete_object(struct redis *redis, const struct object *object, struct tare_error *error)
+{
+    const char *words[] = {"DEL", object->key.bytes};
+    size_t lengths[] = {3, object->key.length};
+    redisReply *reply = redis_command(redis, 2, words, lengths, error);
+    if (!reply)
+        return -1;
+    freeReplyObject(reply);
+    return 0;
+}
+
+static void put_warm_figure(struct figures *figures, size_t number, const char *name, int64_t value)
+{
+    char *path = memory_format("warmup.%zu.%s", number, name);
+    figures_integer(figures, path, value);
+    free(path);
+}
+
+/* Asks of one record which branch the server's hash seed chose: what it costs as it was written,
+ * and what is left once its rehash was driven to the end. Done twice, the first time so that the
+ * connection's buffers don't differ between the readings. */
+static int ask_branch(struct redis *redis, const struct object *object, size_t number,
+                      struct figures *figures, struct tare_error *error)
+{
+    int64_t before = 0, after = 0, touched = 0, usage = -1, usage_touched = -1;
+    for (int round = 0; round < 2; round++) {
+        if (used_memory(redis, &before, error) || write_object(redis, object, error) ||
+            used_memory(redis, &after, error) || memory_usage(redis, object, &usage) ||
+            look_up(redis, object, error) || used_memory(redis, &touched, error) ||
+            memory_usage(redis, object, &usage_touched) || delete_object(redis, object, error))
+            return -1;
+    }
+    put_warm_figure(figures, number, "signature", (int64_t)object_names_signature(object));
+    put_warm_figure(figures, number, "fields", (int64_t)object->element_count);
+    put_warm_figure(figures, number, "used_before", before);
+    put_warm_figure(figures, number, "used_after", after);
+    put_warm_figure(figures, number, "used_touched", touched);
+    if (usage >= 0) {
+        put_warm_figure(figures, number, "memory_usage", usage);
+        put_warm_figure(figures, number, "memory_usage_touched", usage_touched);
+    }
+    return 0;
+}
+
+int redis_warm_up(struct store *store, const struct object *objects, size_t count,
+                  struct figures *figures, struct tare_error *error)
+{
+    struct redis *redis = (struct redis *)store;
+    call_writes(redis);
+    for (size_t i = 0; i < count; i++) {
+        if (objects[i].type == OBJECT_HASH && objects[i].element_count > 0 && !objects[i].shared) {
+            if (ask_branch(redis, &objects[i], i, figures, error))
+                return -1;
+        } else if (write_object(redis, &objects[i], error) ||
+                   delete_object(redis, &objects[i], error)) {
+            return -1;
+        }
+    }
+    /* A loader's connection comes and goes once, so that what a client leaves is in the base. */
+    if (redis_load_open(store, error))
+        return -1;
+    redis_load_close(store);
+    return guard(redis, error);
+}
+
+/* ---- settling and reading ------------------------------------------------------------------ */
+
+int redis_settle(struct store *store, bool *quiet, struct tare_error *error)
+{
+    redisReply *reply = redis_line((struct redis *)store, "INFO", error);
+    if (!reply)
+        return -1;
+    static const char *const busy[] = {"lazyfree_pending_objects",
+                                       "rdb_bgsave_in_progress",
+                                       "aof_rewrite_in_progress",
+                                       "loading",
+                                       "mem_overhead_db_hashtable_rehashing",
+                                       "active_defrag_running"};
+    *quiet = true;
+    for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
+        if (info_integer(reply->str, busy[i], 0) > 0)
+            *quiet = false;
+    freeReplyObject(reply);
+    return 0;
+}
+
+static int64_t resident_of(pid_t pid)
+{
+    char path[64], line[128];
+    long long kib = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmRSS: %lld kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib < 0 ? -1 : kib * 1024;
+}
+
+int redis_glance(struct store *store, struct figures *figures, struct tare_error *error)
+{
+    int64_t bytes;
+    if (used_memory((struct redis *)store, &bytes, error))
+        return -1;
+    figures_integer(figures, "allocated", bytes);
+    int64_t resident = store->pid ? resident_of(store->pid) : -1;
+    if (resident >= 0)
+        figures_integer(figures, "resident", resident);
+    return 0;
+}
+
+/* Reads one key whole, by its type. */
+static int read_key(struct redis *redis, const char *key, size_t length, struct tare_error *error)
+{
+    static const struct {
+        const char *type, *command, *more[2];
+        size_t words;
+    } reads[] = {{"string", "GET", {0}, 2},          {"hash", "HGETALL", {0}, 2},
+                 {"list", "LRANGE", {"0", "-1"}, 4}, {"set", "SMEMBERS", {0}, 2},
+                 {"zset", "ZRANGE", {"0", "-1"}, 4}, {"stream", "XRANGE", {"-", "+"}, 4}};
+    const char *ask[] = {"TYPE", key};
+    size_t ask_lengths[] = {4, length};
+    redisReply *type = redis_command(redis, 2, ask, ask_lengths, error);
+    if (!type)
+        return -1;
+    int failed = 0;
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+        if (strcmp(type->str, reads[i].type) != 0)
+            continue;
+        const char *words[] = {reads[i].command, key, reads[i].more[0], reads[i].more[1]};
+        size_t lengths[] = {strlen(words[0]), length, words[2] ? strlen(words[2]) : 0,
+                            words[3] ? strlen(words[3]) : 0};
+        redisReply *reply = redis_command(redis, reads[i].words, words, lengths, error);
+        if (reply)
+            freeReplyObject(reply);
+        else
+            failed = -1;
+    }
+    freeReplyObject(type);
+    return failed;
+}
+
+int redis_read_all(struct store *store, int64_t *count, struct tare_error *error)
+{
+    struct redis *redis = (struct redis *)store;
+    char *cursor = memory_text("0");
+    int failed = 0;
+    *count = 0;
+    do {
+        const char *words[] = {"SCAN", cursor, "COUNT", "1000"};
+        redisReply *reply = redis_command(redis, 4, words, NULL, error);
+        if (!reply || reply->elements != 2) {
+            failed = -1;
+        } else {
+            free(cursor);
+            cursor = memory_text(reply->element[0]->str);
+            const redisReply *keys = reply->element[1];
+            for (size_t i = 0; !failed && i < keys->elements; i++) {
+                failed = read_key(redis, keys->element[i]->str, keys->element[i]->len, error);
+                (*count)++;
+            }
+        }
+        if (reply)
+            freeReplyObject(reply);
+        if (!failed)
+            failed = process_check_interrupt(error);
+    } while (!failed && strcmp(cursor, "0") != 0);
+    free(cursor);
+    return failed;
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+static void put_settings_back(struct redis *redis)
+{
+    struct tare_error ignored;
+    for (size_t i = 0; i < redis->changed.count && redis->control; i++) {
+        char *value = setting_value(&redis->changed.items[i]);
+        config_set(redis, redis->changed.items[i].name, value, &ignored);
+        free(value);
+    }
+}
+
+void redis_close(struct store *store)
+{
+    struct redis *redis = (struct redis *)store;
+    redis_load_close(store);
+    if (!store->started) {
+        if (redis->wrote && !store->limits.keep)
+            redis_wipe(redis);
+        put_settings_back(redis);
+    }
+    if (redis->control)
+        redisFree(redis->control);
+    if (redis->keys)
+        fclose(redis->keys);
+    if (store->started) {
+        process_stop(&redis->process, STOP_PATIENCE_MS);
+        process_remove(&redis->process);
+    }
+    redis_place_free(&redis->place);
+    figures_free(&redis->changed);
+    free(redis->shared_key);
+    free(redis);
+}
+
+const struct store_kind store_redis = {
+    .name = "redis",
+    .family = "redis",
+    .summary = "Redis 3.2 and later, started or by URL (redis://, unix://)",
+    .program = "redis-server",
+    .install = "apt-get install redis-server",
+    .url_scheme = "redis://",
+    /* What Debian 12 has: the system's jemalloc. */
+    .plan_version = "7.0.15,allocator=jemalloc-5.3.0,quantum=16,page=4096,cache-oblivious=1",
+    .build_of_version_text = redis_build_of_version_text,
+    .open = redis_open,
+    .describe = redis_describe,
+    .warm_up = redis_warm_up,
+    .load_open = redis_load_open,
+    .put = redis_put,
+    .flush = redis_flush,
+    .load_close = redis_load_close,
+    .settle = redis_settle,
+    .glance = redis_glance,
+    .read_all = redis_read_all,
+    .ask = redis_ask,
+    .close = redis_close,
+};

@@ -1,0 +1,85 @@
+/* The Redis store's own header: what redis.c, redis_connect.c, redis_load.c
+ * and valkey.c share. Nothing else includes it but their tests. */
+#ifndef TARE_STORES_REDIS_H
+#define TARE_STORES_REDIS_H
+
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+
+#include "core/buffer.h"
+#include "stores/process.h"
+#include "stores/store.h"
+
+/* Where a server listens, from a URL or of a server that tare started. */
+struct redis_place {
+    char *socket; /* path of a unix socket; NULL: host and port */
+    char *host;
+    int port;
+    int database;
+    char *user, *password; /* never printed; NULL: none */
+};
+
+/* Parses redis://[[user]:password@]host[:port][/db] and unix:///path/to/socket[?db=N]; percent
+ * escapes are read in user and password. rediss:// is refused by name. Messages name host and port
+ * alone. */
+int redis_place_parse(const char *url, struct redis_place *place, struct tare_error *error);
+void redis_place_free(struct redis_place *place);
+/* "host:port" or the socket's path, for messages. */
+void redis_place_name(const struct redis_place *place, char *out, size_t size);
+
+/* A connection to the place, logged in and with its database selected. Replies are waited for
+ * patience_ms at most. NULL: *error says host and reason. */
+redisContext *redis_connect(const struct redis_place *place, const char *name, int patience_ms,
+                            struct tare_error *error);
+
+struct redis_loader;
+
+struct redis {
+    struct store store;
+    struct process process; /* where tare started the program */
+    struct redis_place place;
+    redisContext *control;
+    int version;            /* 70015; of redis_version, which Valkey keeps at 7.2.4 */
+    struct figures changed; /* settings of a server that tare didn't start, as they were */
+    struct redis_loader *loader;
+    FILE *keys;       /* of a server that tare didn't start: every key written, for close() */
+    char *shared_key; /* the last shared object whose key is in it */
+    bool wrote;
+};
+
+/* One command, words of any bytes; the reply is the caller's (freeReplyObject). NULL or an error
+ * reply: *error says the server and its words, with status TARE_STORE. */
+redisReply *redis_command(struct redis *redis, size_t count, const char *const words[],
+                          const size_t lengths[], struct tare_error *error);
+/* The same for a line of plain words. */
+redisReply *redis_line(struct redis *redis, const char *line, struct tare_error *error);
+
+/* Fills *error from what became of a started server, if it ended; else from `reason`. */
+int redis_lost(struct redis *redis, const char *reason, struct tare_error *error);
+
+/* Loading (redis_load.c). */
+int redis_load_open(struct store *store, struct tare_error *error);
+int redis_put(struct store *store, const struct object *object, struct tare_error *error);
+int redis_flush(struct store *store, struct tare_error *error);
+void redis_load_close(struct store *store);
+/* The commands that write the object, as RESP, appended; returns how many commands they are. */
+int redis_wire(struct buffer *out, const struct object *object);
+/* Removes every key in redis->keys from the server. */
+void redis_wipe(struct redis *redis);
+
+/* What valkey.c takes over from redis.c. */
+struct store *redis_open(const struct server_spec *spec, const struct figures *settings,
+                         const struct store_limits *limits, struct tare_error *error);
+int redis_describe(struct store *store, struct build *build, struct tare_error *error);
+int redis_warm_up(struct store *store, const struct object *objects, size_t count,
+                  struct figures *figures, struct tare_error *error);
+int redis_settle(struct store *store, bool *quiet, struct tare_error *error);
+int redis_glance(struct store *store, struct figures *figures, struct tare_error *error);
+int redis_read_all(struct store *store, int64_t *count, struct tare_error *error);
+int redis_ask(struct store *store, const char *question, const char *prefix,
+              struct figures *figures, struct tare_error *error);
+int redis_build_of_version_text(const char *program, const char *text, struct build *build,
+                                struct tare_error *error);
+void redis_close(struct store *store);
+
+#endif

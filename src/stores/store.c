@@ -1,0 +1,408 @@
+/* The table of stores, and what --server means. */
+#include "stores/store.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "stores/process.h"
+
+extern const struct store_kind store_redis, store_valkey, store_mongodb, store_null;
+
+/* The first kind of a family is the one that its encodings run on where no --server names one. */
+const struct store_kind *const store_kinds[] = {&store_redis, &store_valkey, &store_mongodb,
+                                                &store_null, NULL};
+
+int store_kinds_check(struct tare_error *error)
+{
+    for (size_t i = 0; store_kinds[i]; i++) {
+        const struct store_kind *kind = store_kinds[i];
+        if (!kind->name || !kind->family || !kind->summary || !kind->open || !kind->describe ||
+            !kind->load_open || !kind->put || !kind->flush || !kind->load_close || !kind->glance ||
+            !kind->ask || !kind->close ||
+            (kind->program && (!kind->install || !kind->build_of_version_text)))
+            return error_set(error, TARE_USAGE, "internal: store '%s' is incomplete",
+                             kind->name ? kind->name : "?");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(store_kinds[j]->name, kind->name) == 0)
+                return error_set(error, TARE_USAGE, "internal: store '%s' is there twice",
+                                 kind->name);
+    }
+    return 0;
+}
+
+const struct store_kind *store_kind_of_name(const char *name)
+{
+    for (size_t i = 0; store_kinds[i]; i++)
+        if (strcmp(store_kinds[i]->name, name) == 0)
+            return store_kinds[i];
+    return NULL;
+}
+
+const struct store_kind *store_kind_of_family(const char *family)
+{
+    for (size_t i = 0; store_kinds[i]; i++)
+        if (strcmp(store_kinds[i]->family, family) == 0)
+            return store_kinds[i];
+    return NULL;
+}
+
+/* ---- parsing ------------------------------------------------------------------------------- */
+
+/* The password of "scheme://[user]:password@host": from the first colon of the authority to the
+ * last '@' before the path. */
+static char *masked(const char *text)
+{
+    const char *authority = strstr(text, "://");
+    if (!authority)
+        return memory_text(text);
+    authority += 3;
+    const char *at = NULL, *colon = NULL;
+    for (const char *c = authority; *c && *c != '?'; c++)
+        if (*c == '@')
+            at = c;
+    if (at)
+        colon = memchr(authority, ':', (size_t)(at - authority));
+    if (!colon)
+        return memory_text(text);
+    return memory_format("%.*s:***%s", (int)(colon - text), text, at);
+}
+
+static bool looks_like_version(const char *text)
+{
+    bool dot = false;
+    if (!isdigit((unsigned char)*text))
+        return false;
+    for (; *text; text++) {
+        if (*text == '.')
+            dot = true;
+        else if (!isalnum((unsigned char)*text) && *text != '-')
+            return false;
+    }
+    return dot;
+}
+
+struct server_options {
+    char *engine, *allocator;
+    int64_t quantum, page_size, cache_oblivious;
+};
+
+static const struct option_spec server_option_specs[] = {
+    {"engine", OPTION_TEXT, offsetof(struct server_options, engine), 0, 0, NULL, "memory or disk"},
+    {"allocator", OPTION_TEXT, offsetof(struct server_options, allocator), 0, 0, NULL,
+     "of a version: jemalloc-5.3.0, libc"},
+    {"quantum", OPTION_INTEGER, offsetof(struct server_options, quantum), 8, 64, NULL,
+     "jemalloc's spacing of small classes: 8 or 16"},
+    {"page", OPTION_INTEGER, offsetof(struct server_options, page_size), 4096, 65536, NULL,
+     "jemalloc's page"},
+    {"cache-oblivious", OPTION_INTEGER, offsetof(struct server_options, cache_oblivious), 0, 1,
+     NULL, "whether jemalloc pads large blocks"},
+    {0}};
+
+static bool known_option(const char *text)
+{
+    size_t length = strcspn(text, "=,");
+    if (text[length] != '=')
+        return false;
+    for (size_t i = 0; server_option_specs[i].name; i++)
+        if (strlen(server_option_specs[i].name) == length &&
+            memcmp(server_option_specs[i].name, text, length) == 0)
+            return true;
+    return false;
+}
+
+/* Splits known options off from the right: a URL may hold commas of its own. Returns where they
+ * begin (at the comma), or NULL. */
+static char *find_options(char *target)
+{
+    char *options = NULL;
+    for (char *end = target + strlen(target);;) {
+        char *comma = NULL;
+        for (char *c = target; c < end; c++)
+            if (*c == ',')
+                comma = c;
+        if (!comma || !known_option(comma + 1))
+            return options;
+        options = comma;
+        end = comma;
+    }
+}
+
+static int check_engine(const struct server_spec *spec, struct tare_error *error)
+{
+    if (!spec->engine)
+        return 0;
+    if (!spec->kind->engines)
+        return error_set(error, TARE_USAGE, "--server '%s': '%s' servers have no engines",
+                         spec->text, spec->kind->name);
+    for (size_t i = 0; spec->kind->engines[i]; i++)
+        if (strcmp(spec->kind->engines[i], spec->engine) == 0)
+            return 0;
+    char *subject = memory_format("--server '%s'", spec->text);
+    error_unknown(error, "engine", spec->engine, spec->kind->engines, subject);
+    free(subject);
+    return -1;
+}
+
+int server_spec_parse(const char *text, struct server_spec *spec, struct tare_error *error)
+{
+    *spec = (struct server_spec){.text = masked(text), .cache_oblivious = -1};
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return error_set(error, TARE_USAGE,
+                         "--server takes KIND=TARGET, as 'redis=redis-server' or "
+                         "'redis=redis://localhost:6379/3', not '%s'",
+                         spec->text);
+    char *name = memory_text_n(text, (size_t)(equals - text));
+    spec->kind = store_kind_of_name(name);
+    if (!spec->kind) {
+        const char *names[16];
+        size_t count = 0;
+        for (; store_kinds[count] && count < 15; count++)
+            names[count] = store_kinds[count]->name;
+        names[count] = NULL;
+        error_unknown(error, "kind of server", name, names, "--server");
+        free(name);
+        return -1;
+    }
+    free(name);
+    spec->target = memory_text(equals + 1);
+    struct server_options options = {.cache_oblivious = -1};
+    char *at = find_options(spec->target);
+    int failed = 0;
+    if (at) {
+        char *subject = memory_format("--server '%s'", spec->text);
+        failed = options_parse(server_option_specs, at + 1, &options, subject, error);
+        free(subject);
+        *at = '\0';
+    }
+    spec->engine = options.engine;
+    spec->allocator = options.allocator;
+    spec->quantum = options.quantum;
+    spec->page_size = options.page_size;
+    spec->cache_oblivious = (int)options.cache_oblivious;
+    if (failed)
+        return -1;
+    if (strstr(spec->target, "://")) {
+        spec->target_type = TARGET_URL;
+        if (!spec->kind->url_scheme)
+            return error_set(error, TARE_USAGE, "--server '%s': a '%s' server has no URL",
+                             spec->text, spec->kind->name);
+    } else if (looks_like_version(spec->target)) {
+        spec->target_type = TARGET_VERSION;
+        if (version_number(spec->target) < 0)
+            return error_set(error, TARE_USAGE, "--server '%s': '%s' is no version", spec->text,
+                             spec->target);
+    } else {
+        spec->target_type = TARGET_PROGRAM;
+    }
+    if (spec->target_type != TARGET_VERSION &&
+        (spec->allocator || spec->quantum || spec->page_size || spec->cache_oblivious >= 0))
+        return error_set(error, TARE_USAGE,
+                         "--server '%s': allocator, quantum, page and cache-oblivious go with a "
+                         "version; a server tells its own",
+                         spec->text);
+    return check_engine(spec, error);
+}
+
+void server_spec_free(struct server_spec *spec)
+{
+    free(spec->text);
+    free(spec->target);
+    free(spec->engine);
+    free(spec->allocator);
+    *spec = (struct server_spec){0};
+}
+
+/* ---- finding programs ---------------------------------------------------------------------- */
+
+/* FOLDER/build/servers: under the current directory, and beside tare's own executable. */
+static size_t build_folders(char folders[2][PATH_MAX])
+{
+    size_t count = 0;
+    snprintf(folders[count++], PATH_MAX, "build/servers");
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length > 0) {
+        own[length] = '\0';
+        char *slash = strrchr(own, '/');
+        if (slash)
+            *slash = '\0';
+        if ((size_t)snprintf(folders[count], PATH_MAX, "%s/build/servers", own) < PATH_MAX)
+            count++;
+    }
+    return count;
+}
+
+static char *in_folder(const char *folder, const char *name, const char *program)
+{
+    char *path = memory_format("%s/%s/%s", folder, name, program);
+    if (access(path, X_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* The newest build/servers/KIND-VERSION/PROGRAM. */
+static char *find_in_build(const struct store_kind *kind)
+{
+    char folders[2][PATH_MAX];
+    size_t count = build_folders(folders);
+    char *best = NULL;
+    for (size_t i = 0; !best && i < count; i++) {
+        DIR *directory = opendir(folders[i]);
+        if (!directory)
+            continue;
+        int best_number = -1;
+        size_t prefix = strlen(kind->name);
+        for (struct dirent *entry; (entry = readdir(directory));) {
+            const char *name = entry->d_name;
+            if (strncmp(name, kind->name, prefix) != 0 || name[prefix] != '-')
+                continue;
+            int number = version_number(name + prefix + 1);
+            if (number <= best_number)
+                continue;
+            char *path = in_folder(folders[i], name, kind->program);
+            if (!path)
+                continue;
+            free(best);
+            best = path;
+            best_number = number;
+        }
+        closedir(directory);
+    }
+    return best;
+}
+
+static char *find_program(const struct store_kind *kind, const char *name)
+{
+    char *path = process_find_program(name);
+    if (!path && strcmp(name, kind->program) == 0)
+        path = find_in_build(kind);
+    return path;
+}
+
+int server_spec_default(const struct store_kind *kind, const char *engine, struct server_spec *spec,
+                        struct tare_error *error)
+{
+    *spec = (struct server_spec){.kind = kind, .cache_oblivious = -1};
+    spec->target_type = TARGET_PROGRAM;
+    spec->engine = memory_text(engine);
+    if (kind->program) {
+        spec->target = find_program(kind, kind->program);
+        if (!spec->target)
+            return error_set(error, TARE_USAGE,
+                             "no '%s' on PATH or in build/servers: %s, or name one with --server "
+                             "%s=PATH",
+                             kind->program, kind->install, kind->name);
+    } else {
+        spec->target = memory_text(kind->name);
+    }
+    spec->text = memory_format("%s=%s", kind->name, spec->target);
+    return check_engine(spec, error);
+}
+
+int server_spec_find_version(struct server_spec *spec, struct tare_error *error)
+{
+    char folders[2][PATH_MAX];
+    size_t count = build_folders(folders);
+    char *name = memory_format("%s-%s", spec->kind->name, spec->target);
+    char *path = NULL;
+    for (size_t i = 0; !path && spec->kind->program && i < count; i++)
+        path = in_folder(folders[i], name, spec->kind->program);
+    free(name);
+    if (!path)
+        return error_set(error, TARE_USAGE,
+                         "--server '%s': version %s is not in build/servers; './setup.sh servers "
+                         "%s-%s' gets it where it can be had, or name a program",
+                         spec->text, spec->target, spec->kind->name, spec->target);
+    free(spec->target);
+    spec->target = path;
+    spec->target_type = TARGET_PROGRAM;
+    return 0;
+}
+
+int server_spec_plan_default(const struct store_kind *kind, struct server_spec *spec,
+                             struct tare_error *error)
+{
+    struct tare_error ignored = {0};
+    if (server_spec_default(kind, NULL, spec, &ignored) == 0)
+        return 0;
+    server_spec_free(spec);
+    if (!kind->plan_version) {
+        *error = ignored;
+        return -1;
+    }
+    char *text = memory_format("%s=%s", kind->name, kind->plan_version);
+    int failed = server_spec_parse(text, spec, error);
+    free(text);
+    return failed;
+}
+
+/* ---- builds -------------------------------------------------------------------------------- */
+
+static int build_of_program(const struct server_spec *spec, struct build *build,
+                            struct tare_error *error)
+{
+    char *path = find_program(spec->kind, spec->target);
+    if (!path)
+        return error_set(error, TARE_USAGE, "no program '%s': %s", spec->target,
+                         spec->kind->install);
+    char option[] = "--version";
+    char *arguments[] = {path, option, NULL};
+    struct buffer out = {0};
+    int failed = process_capture(arguments, 5000, &out, error);
+    if (!failed)
+        failed = spec->kind->build_of_version_text(path, out.data ? out.data : "", build, error);
+    buffer_free(&out);
+    free(path);
+    return failed;
+}
+
+static int build_of_url(const struct server_spec *spec, struct build *build,
+                        struct tare_error *error)
+{
+    const struct store_limits limits = {.read_only = true};
+    const struct figures none = {0};
+    struct store *store = spec->kind->open(spec, &none, &limits, error);
+    if (!store)
+        return -1;
+    int failed = spec->kind->describe(store, build, error);
+    store->kind->close(store);
+    return failed;
+}
+
+int server_spec_build(const struct server_spec *spec, struct build *build, struct tare_error *error)
+{
+    *build = (struct build){.cache_oblivious = -1};
+    snprintf(build->store, sizeof build->store, "%s", spec->kind->name);
+    int failed = 0;
+    if (spec->target_type == TARGET_URL) {
+        failed = build_of_url(spec, build, error);
+    } else if (spec->target_type == TARGET_PROGRAM && spec->kind->program) {
+        failed = build_of_program(spec, build, error);
+    } else {
+        snprintf(build->version, sizeof build->version, "%s",
+                 spec->target_type == TARGET_VERSION ? spec->target : "0.0.0");
+        build->number = version_number(build->version);
+        if (spec->allocator)
+            snprintf(build->allocator, sizeof build->allocator, "%s", spec->allocator);
+        build->quantum = (int)spec->quantum;
+        build->page_size = (int)spec->page_size;
+        build->cache_oblivious = spec->cache_oblivious;
+    }
+    if (failed)
+        return -1;
+    const char *engine = spec->engine;
+    if (!engine && spec->kind->engines)
+        engine = spec->kind->engines[0];
+    if (engine && !build->engine[0])
+        snprintf(build->engine, sizeof build->engine, "%s", engine);
+    build_defaults(build);
+    return 0;
+}
