@@ -366,6 +366,8 @@ int arguments_write(struct arguments *arguments, const struct report *report,
 {
     int failed = 0;
     struct report_style style = arguments_style(arguments);
+    if (report_check(report, error))
+        return error_prefix(error, "internal");
     /* Exports first: a closed pipe on stdout must not cost a file. */
     for (size_t i = 0; i < arguments->export_count; i++) {
         struct tare_error one = {0};

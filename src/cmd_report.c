@@ -25,6 +25,9 @@ static void report_join(struct report *to, struct report *from, size_t number)
             }
         }
     }
+    /* Cells of two seeds stand together: the report has no one seed then. */
+    if (from->seed_unknown || from->seed != to->seed)
+        to->seed_unknown = true;
     from->count = 0;
     report_free(from);
 }

@@ -35,8 +35,8 @@
 /* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
 #define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true
 
-/* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 80,
- * with a pointer of metadata 88 for hashes. */
+/* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 72 in
+ * 8.1; from 9.0 it is 80, and 88 for hashes, with a pointer of metadata. */
 #define VALKEY_8_1                                                                                 \
     .key_form = REDIS_KEY_IN_OBJECT, .key_table = REDIS_TABLE_BUCKETS,                             \
     .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
@@ -117,7 +117,7 @@ const struct redis_layout redis_layouts[] = {
      VALKEY_8_1,
      .field_form = REDIS_FIELD_FUSED,
      .fused_total = 128,
-     .dict = 80,
+     .dict = 72,
      .embedded_total = 64,
      .embedded_object = 16,
      .embedded_value_limit = 44,
