@@ -66,10 +66,17 @@ static int probe_weigh(struct store *store, struct cell *cell, struct tare_error
     if (store->kind->describe(store, &cell->build, error) ||
         probes_read(store, &ledger->samples, error))
         return -1;
+    build_defaults(&cell->build);
     build_refine(&cell->build, &ledger->samples);
-    struct model *model = model_open(&cell->build, &nothing, error);
-    if (!model)
+    /* Over an empty server that weighs nothing: every figure counts whole. */
+    for (size_t i = 0; i < ledger->samples.count; i++)
+        if (ledger->samples.items[i].type == FIGURE_INTEGER)
+            figures_integer(&nothing, ledger->samples.items[i].name, 0);
+    struct model *model = model_open(&cell->build, &ledger->samples, error);
+    if (!model) {
+        figures_free(&nothing);
         return -1;
+    }
     int failed = model->kind->predict(model, 0, 0, 0, &nothing, &prediction, error) ||
                  model->kind->measure(model, &nothing, &ledger->samples, &prediction, &measurement,
                                       error);
@@ -85,6 +92,7 @@ static int probe_weigh(struct store *store, struct cell *cell, struct tare_error
     }
     prediction_free(&prediction);
     measurement_free(&measurement);
+    figures_free(&nothing);
     model_close(model);
     return failed;
 }

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -48,13 +49,26 @@ class Tare:
         """Waits; peak is the process's own largest resident size in bytes."""
         begin = begin or time.monotonic()
         out, err = process.stdout, process.stderr
-        import threading
         texts = [b"", b""]
+        peak = [0]
+
+        def watch():
+            # wait4's ru_maxrss would be the largest of tare and the servers that it waited for
+            while True:
+                try:
+                    with open("/proc/%d/status" % process.pid) as file:
+                        for line in file:
+                            if line.startswith("VmHWM:"):
+                                peak[0] = max(peak[0], int(line.split()[1]) * 1024)
+                except (OSError, ValueError):
+                    return
+                time.sleep(0.005)
         threads = [threading.Thread(target=lambda i=i, f=f: texts.__setitem__(i, f.read()))
                    for i, f in enumerate((out, err))]
+        threads.append(threading.Thread(target=watch))
         for thread in threads:
             thread.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        _, status = os.waitpid(process.pid, 0)
         for thread in threads:
             thread.join()
         out.close()
@@ -62,7 +76,7 @@ class Tare:
         code = os.waitstatus_to_exitcode(status)
         process.returncode = code
         return Run(code, texts[0].decode(), texts[1].decode(), time.monotonic() - begin,
-                   usage.ru_maxrss * 1024)
+                   peak[0])
 
     def run(self, *arguments):
         return self.finish(self.start(*arguments))

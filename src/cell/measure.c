@@ -372,6 +372,7 @@ static int measure(struct measuring *m, struct tare_error *error)
         return -1;
     if (sample_base(m, error))
         return -1;
+    build_defaults(&cell->build);
     build_refine(&cell->build, &cell->base);
     cell_set_name(cell, request, m->report);
 

@@ -89,8 +89,10 @@ void build_defaults(struct build *build)
 void build_refine(struct build *build, const struct figures *figures)
 {
     const struct figure *version = figures_find(figures, "malloc.version");
-    if (!build_jemalloc(build))
+    if (!build_jemalloc(build)) {
+        build_defaults(build);
         return;
+    }
     /* INFO prints the version that was compiled in; this one is the loaded library's:
      * "5.3.0-0-g54eaed1d8b56...". */
     if (version && version->type == FIGURE_TEXT) {
@@ -119,4 +121,5 @@ void build_refine(struct build *build, const struct figures *figures)
         else
             build->cache_oblivious = figure->integer != 0;
     }
+    build_defaults(build);
 }

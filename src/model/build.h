@@ -8,14 +8,15 @@
 #include "core/figures.h"
 
 struct build {
-    char store[16];     /* the server's KIND: "redis", "valkey", "mongodb", "null" */
-    char version[32];   /* "7.0.15" */
-    int number;         /* 7 * 10000 + 0 * 100 + 15 */
-    char allocator[32]; /* "jemalloc-5.3.0", "libc", "tcmalloc" */
-    char engine[16];    /* "memory", "disk"; "" where a store has no engines */
-    int quantum;        /* jemalloc: smallest spacing, 8 or 16; 0: not known yet */
-    int page_size;      /* jemalloc's page: 4096, 65536 */
-    int cache_oblivious; /* jemalloc pads blocks of 16 KiB and more by a page: 1, 0; -1: not known yet */
+    char store[16];      /* the server's KIND: "redis", "valkey", "mongodb", "null" */
+    char version[32];    /* "7.0.15" */
+    int number;          /* 7 * 10000 + 0 * 100 + 15 */
+    char allocator[32];  /* "jemalloc-5.3.0", "libc", "tcmalloc" */
+    char engine[16];     /* "memory", "disk"; "" where a store has no engines */
+    int quantum;         /* jemalloc: smallest spacing, 8 or 16; 0: not known yet */
+    int page_size;       /* jemalloc's page: 4096, 65536 */
+    int cache_oblivious; /* jemalloc pads blocks of 16 KiB and more by a page: 1, 0; -1: not known
+                            yet */
 };
 
 /* "7.0.15" -> 70015; -1 where it is no version. */
@@ -29,7 +30,8 @@ void build_defaults(struct build *build);
 
 /* Corrects the build by what the server shows of itself (MALLOC-STATS): the
  * version of the allocator that is really loaded, its quantum by its bins, its
- * page and padding. Pure; figures that are missing change nothing. */
+ * page and padding. Pure. What the figures don't tell is filled by
+ * build_defaults(). */
 void build_refine(struct build *build, const struct figures *figures);
 
 /* 5.3.0 of "jemalloc-5.3.0" as 50300; 0 where the allocator is another one. */

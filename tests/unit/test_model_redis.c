@@ -1,0 +1,713 @@
+/* The Redis and Valkey model against measured servers: what a record costs, of
+ * six shapes on six builds, as growth of used_memory and of VmRSS over 50,000
+ * records in a fresh server (measured once with real servers of these builds),
+ * and details that a size class would hide. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/redis.h"
+
+#define FIELDS_MAX 2048
+
+static char filler[70000]; /* letters, so that no value is a number */
+
+static struct build build_of(const char *store, const char *version, const char *allocator,
+                             int quantum)
+{
+    struct build build = {.quantum = quantum, .cache_oblivious = -1};
+    snprintf(build.store, sizeof build.store, "%s", store);
+    snprintf(build.version, sizeof build.version, "%s", version);
+    snprintf(build.allocator, sizeof build.allocator, "%s", allocator);
+    build_defaults(&build);
+    return build;
+}
+
+static struct model *open_model(const struct build *build, const struct figures *settings)
+{
+    struct tare_error error = {0};
+    struct figures none = {0};
+    struct model *model = model_open(build, settings ? settings : &none, &error);
+    assert_non_null(model);
+    assert_string_equal(model->kind->name, "redis");
+    return model;
+}
+
+static void count(struct object *object)
+{
+    object->counted = (struct counted){.key = (int64_t)object->key.length,
+                                       .values = (int64_t)object->body.length};
+    for (size_t i = 0; i < object->element_count; i++) {
+        object->counted.field_names += (int64_t)object->elements[i].name.length;
+        object->counted.values += (int64_t)object->elements[i].value.length;
+    }
+}
+
+static int64_t add_object(struct model *model, struct object *object)
+{
+    struct tare_error error = {0};
+    if (!object->shared)
+        count(object);
+    if (model->kind->add(model, object, &error))
+        fail_msg("%s", error.message);
+    return counted_sum(&object->counted);
+}
+
+static int64_t add_string(struct model *model, const char *key, struct slice value, int64_t ttl)
+{
+    struct object object = {
+        .type = OBJECT_STRING, .key = slice_text(key), .body = value, .ttl_seconds = ttl};
+    return add_object(model, &object);
+}
+
+/* A hash of fields "field0" ... with values of this length, or of this text. */
+static int64_t add_hash(struct model *model, const char *key, size_t fields, struct slice value)
+{
+    static char names[FIELDS_MAX][16];
+    static struct element elements[FIELDS_MAX];
+    for (size_t i = 0; i < fields; i++) {
+        snprintf(names[i], sizeof names[i], "field%zu", i);
+        elements[i] = (struct element){.name = slice_text(names[i]), .value = value};
+    }
+    struct object object = {
+        .type = OBJECT_HASH, .key = slice_text(key), .elements = elements, .element_count = fields};
+    return add_object(model, &object);
+}
+
+static void predict(struct model *model, int64_t sampled, int64_t records, int64_t counted,
+                    const struct figures *inputs, struct prediction *prediction)
+{
+    struct tare_error error = {0};
+    struct figures none = {0};
+    if (model->kind->predict(model, sampled, records, counted, inputs ? inputs : &none, prediction,
+                             &error))
+        fail_msg("%s", error.message);
+    int64_t sum = counted + amounts_sum(&prediction->amounts);
+    assert_int_equal(prediction->allocated, sum);
+    assert_true(prediction->allocated_low <= sum && sum <= prediction->allocated_high);
+    assert_int_equal(prediction->resident, sum + amounts_sum(&prediction->resident_amounts));
+    assert_true(prediction->resident_low <= prediction->resident);
+    assert_true(prediction->resident <= prediction->resident_high);
+}
+
+/* Allocated bytes of N strings of this length. */
+static double string_cost(const struct build *build, int64_t records, size_t length, int64_t ttl)
+{
+    struct model *model = open_model(build, NULL);
+    struct prediction prediction = {0};
+    int64_t counted = 0;
+    for (int64_t i = 0; i < records; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "session:%lld", (long long)i);
+        counted += add_string(model, key, slice_of(filler, length), ttl);
+    }
+    predict(model, records, records, counted, NULL, &prediction);
+    double cost = (double)prediction.allocated / (double)records;
+    prediction_free(&prediction);
+    model_close(model);
+    return cost;
+}
+
+/* --- Records as they were measured --- */
+
+/* YCSB's hashed keys. */
+static void ycsb_key(int64_t i, char *key, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int octet = 0; octet < 8; octet++)
+        hash = (hash ^ ((uint64_t)i >> (8 * octet) & 255)) * 0x100000001b3u;
+    int64_t number = (int64_t)hash;
+    snprintf(key, size, "user%lld", (long long)(number < 0 ? -number : number));
+}
+
+static int64_t add_player(struct model *model, int64_t i)
+{
+    char key[32], id[24], age[8], level[8];
+    snprintf(key, sizeof key, "player:%lld", (long long)i);
+    snprintf(id, sizeof id, "%lld", (long long)i);
+    snprintf(age, sizeof age, "%lld", (long long)(18 + i % 60));
+    snprintf(level, sizeof level, "%lld", (long long)(i % 100));
+    struct element elements[] = {{.name = slice_text("id"), .value = slice_text(id)},
+                                 {.name = slice_text("name"), .value = slice_of(filler, 12)},
+                                 {.name = slice_text("type"), .value = slice_text("warrior")},
+                                 {.name = slice_text("age"), .value = slice_text(age)},
+                                 {.name = slice_text("level"), .value = slice_text(level)}};
+    struct object object = {
+        .type = OBJECT_HASH, .key = slice_text(key), .elements = elements, .element_count = 5};
+    return add_object(model, &object);
+}
+
+static int64_t add_record(struct model *model, const char *shape, int64_t i)
+{
+    char key[40];
+    if (strcmp(shape, "player") == 0)
+        return add_player(model, i);
+    if (strcmp(shape, "s20") == 0) {
+        snprintf(key, sizeof key, "session:%lld", (long long)i);
+        return add_string(model, key, slice_of(filler, 20), 0);
+    }
+    ycsb_key(i, key, sizeof key);
+    if (strcmp(shape, "s1121") == 0)
+        return add_string(model, key, slice_of(filler, 1121), 0);
+    int64_t counted = add_hash(model, key, 10, slice_of(filler, 100));
+    if (strcmp(shape, "ycsb_index") == 0) {
+        struct element member = {.name = slice_text(key), .score = (double)(i * 7919 % 100003)};
+        struct object object = {.type = OBJECT_ZSET,
+                                .key = slice_text("_indices"),
+                                .elements = &member,
+                                .element_count = 1,
+                                .shared = true};
+        add_object(model, &object);
+    }
+    return counted;
+}
+
+struct measured {
+    const char *version, *store, *allocator;
+    int quantum, page_size;
+    double band; /* share of allocated that glibc's whole chunks may add */
+    struct {
+        const char *shape;
+        double allocated, resident;
+    } shapes[6];
+};
+
+static const struct measured measured[] = {
+    {"3.2.6",
+     "redis",
+     "jemalloc-4.0.3",
+     8,
+     4096,
+     0,
+     {{"ycsb", 2209.62, 2264.27},
+      {"ycsb_index", 2337.93, 2395.01},
+      {"ycsb_listpack", 1361.62, 1395.18},
+      {"s1121", 1361.62, 1394.77},
+      {"s20", 90.49, 92.57},
+      {"player", 146.49, 150.0}}},
+    {"6.2.14",
+     "redis",
+     "libc",
+     0,
+     4096,
+     0,
+     {{"ycsb", 1928.84, 2214.79},
+      {"ycsb_index", 2047.11, 2357.17},
+      {"ycsb_listpack", 1224.83, 1257.47},
+      {"s1121", 1224.84, 1256.0},
+      {"s20", 98.57, 122.55},
+      {"player", 159.37, 191.69}}},
+    {"7.0.15",
+     "redis",
+     "jemalloc-5.3.0",
+     16,
+     4096,
+     0,
+     {{"ycsb", 1866.1, 1896.28},
+      {"ycsb_index", 1993.9, 2026.95},
+      {"ycsb_listpack", 1370.1, 1382.32},
+      {"s1121", 1370.08, 1382.48},
+      {"s20", 106.1, 108.95},
+      {"player", 154.06, 157.45}}},
+    {"7.4.1",
+     "redis",
+     "jemalloc-5.3.0",
+     8,
+     65536,
+     0,
+     {{"ycsb", 1769.23, 1778.48},
+      {"ycsb_index", 1880.75, 1890.55},
+      {"ycsb_listpack", 1361.23, 1366.02},
+      {"s1121", 1361.23, 1366.34},
+      {"s20", 90.1, 99.7},
+      {"player", 146.06, 148.85}}},
+    {"8.2.3",
+     "redis",
+     "jemalloc-5.3.0",
+     8,
+     4096,
+     0,
+     {{"ycsb", 1751.26, 1769.8},
+      {"ycsb_index", 1862.71, 1882.6},
+      {"ycsb_listpack", 1343.28, 1353.65},
+      {"s1121", 1343.23, 1353.48},
+      {"s20", 71.35, 76.92},
+      {"player", 127.3, 129.43}}},
+    {"9.1.2",
+     "valkey",
+     "libc",
+     0,
+     4096,
+     0.015,
+     {{"ycsb", 1495.02, 1619.15},
+      {"ycsb_index", 1585.62, 1718.19},
+      {"ycsb_listpack", 1198.7, 1220.36},
+      {"s1121", 1198.66, 1214.87},
+      {"s20", 70.7, 81.18},
+      {"player", 126.07, 149.5}}},
+};
+
+#define RECORDS 50000
+
+static void costs_are_as_measured(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < sizeof measured / sizeof *measured; m++)
+        for (size_t s = 0; s < 6; s++) {
+            const char *shape = measured[m].shapes[s].shape;
+            struct build build = build_of(measured[m].store, measured[m].version,
+                                          measured[m].allocator, measured[m].quantum);
+            build.page_size = measured[m].page_size;
+            struct figures settings = {0};
+            if (strcmp(shape, "ycsb_listpack") == 0)
+                figures_integer(&settings, "hash-max-ziplist-value", 128);
+            struct model *model = open_model(&build, &settings);
+            struct prediction prediction = {0};
+            int64_t counted = 0;
+            for (int64_t i = 0; i < RECORDS; i++)
+                counted += add_record(model, shape, i);
+            predict(model, RECORDS, RECORDS, counted, NULL, &prediction);
+            double expected = measured[m].shapes[s].allocated * RECORDS;
+            double slack = fmax(expected * (0.001 + measured[m].band), 32 * 1024);
+            double missed = (double)prediction.allocated - expected;
+            if (fabs(missed) > slack)
+                fail_msg("%s %s: %s: predicted %.2f, measured %.2f", measured[m].store,
+                         measured[m].version, shape, (double)prediction.allocated / RECORDS,
+                         measured[m].shapes[s].allocated);
+            double resident = measured[m].shapes[s].resident * RECORDS;
+            if (expected > 50e6 && (resident < (double)prediction.resident_low - 4096 ||
+                                    resident > (double)prediction.resident_high + 4096))
+                fail_msg("%s %s: %s: measured resident %.2f is outside %.2f to %.2f",
+                         measured[m].store, measured[m].version, shape, resident / RECORDS,
+                         (double)prediction.resident_low / RECORDS,
+                         (double)prediction.resident_high / RECORDS);
+            prediction_free(&prediction);
+            model_close(model);
+            figures_free(&settings);
+        }
+}
+
+/* --- Details --- */
+
+static void strings_embed_up_to_44(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "jemalloc-5.2.1", 8);
+    /* 1,000 keys of 12 bytes with sds (16), entry (24), a table of 8,192 B less the base's 32. */
+    double rest = 16 + 24 + (8192.0 - 32) / 1000;
+    static const struct {
+        size_t length;
+        double cost;
+    } rows[] = {{0, 24},       {4, 24},         {5, 32},        {12, 32},
+                {13, 40},      {44, 64},        {45, 16 + 56},  {60, 16 + 64},
+                {61, 16 + 80}, {255, 16 + 320}, {256, 16 + 320}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double cost = string_cost(&build, 1000, rows[i].length, 0);
+        /* keys "session:0" to "session:999" are 9 to 11 long: 11 to 13 with sds, class 16 */
+        if (fabs(cost - rest - rows[i].cost) > 0.001)
+            fail_msg("string of %zu: %.3f instead of %.3f", rows[i].length, cost,
+                     rest + rows[i].cost);
+    }
+}
+
+static double integer_cost(const char *version, const char *number, bool lru)
+{
+    struct build build = build_of("redis", version, "", 0);
+    struct figures settings = {0};
+    if (lru) {
+        figures_integer(&settings, "maxmemory", 1000000000);
+        figures_text(&settings, "maxmemory-policy", "allkeys-lru");
+    }
+    struct model *model = open_model(&build, &settings);
+    struct prediction prediction = {0};
+    int64_t counted = add_string(model, "k", slice_text(number), 0);
+    predict(model, 1, 1, counted, NULL, &prediction);
+    double cost = (double)prediction.allocated;
+    prediction_free(&prediction);
+    model_close(model);
+    figures_free(&settings);
+    return cost;
+}
+
+static void integers_are_shared_or_in_the_pointer(void **state)
+{
+    (void)state;
+    double key = 8 + 24; /* "k": sds of 3; entry */
+    assert_true(integer_cost("7.0.15", "9999", false) == key);
+    assert_true(integer_cost("7.0.15", "9999", true) == key + 16);
+    assert_true(integer_cost("7.0.15", "10000", false) == key + 16);
+    assert_true(integer_cost("7.0.15", "-1", false) == key + 16);
+    assert_true(integer_cost("7.0.15", "-9223372036854775808", false) == key + 16);
+    assert_true(integer_cost("7.0.15", "9223372036854775808", false) == key + 40); /* no int64 */
+    assert_true(integer_cost("7.0.15", "007", false) == key + 24);
+    /* before 5.0.x the block of the text stays: 13 digits cost 40 (16 + 3 + 13 + 1, class 40) */
+    assert_true(integer_cost("3.2.6", "1234567890123", false) == key + 40);
+}
+
+/* Keys, values and the numbers among them, packed: bytes as listpack.c encodes each. */
+static void listpacks_take_integers_in_their_own_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        int64_t listpack, ziplist; /* bytes of the value's entry */
+    } rows[] = {{"0", 2, 2},      {"12", 2, 2},    {"13", 2, 3},      {"127", 2, 3},
+                {"128", 3, 4},    {"-1", 3, 3},    {"4095", 3, 4},    {"4096", 4, 4},
+                {"-32768", 4, 4}, {"32768", 5, 5}, {"8388608", 6, 6}, {"2147483648", 10, 10},
+                {"abc", 5, 5},    {"", 2, 2},      {"012", 5, 5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int old = 0; old < 2; old++) {
+            struct build build = build_of("redis", old ? "6.2.14" : "7.0.15", "", 8);
+            struct model *model = open_model(&build, NULL);
+            struct prediction prediction = {0};
+            int64_t counted = add_hash(model, "k", 1, slice_text(rows[i].value));
+            predict(model, 1, 1, counted, NULL, &prediction);
+            /* "field0": 8 bytes in either form */
+            int64_t expected = old ? 11 + 8 + rows[i].ziplist : 7 + 8 + rows[i].listpack;
+            int64_t found = -1;
+            for (size_t c = 0; c < prediction.blocks.class_size; c++) {
+                const struct block_class *class = &prediction.blocks.classes[c];
+                if (class->kind && strcmp(class->kind, "packed") == 0)
+                    found = class->requested;
+            }
+            if (found != expected)
+                fail_msg("'%s' in a %s: %lld instead of %lld", rows[i].value,
+                         old ? "ziplist" : "listpack", (long long)found, (long long)expected);
+            prediction_free(&prediction);
+            model_close(model);
+        }
+}
+
+static void limits_decide_how_a_hash_is_held(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "", 8);
+    static const struct {
+        size_t fields, length;
+        bool packed;
+    } rows[] = {{1, 64, true}, {1, 65, false}, {512, 5, true}, {513, 5, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct model *model = open_model(&build, NULL);
+        struct prediction prediction = {0};
+        int64_t counted = add_hash(model, "k", rows[i].fields, slice_of(filler, rows[i].length));
+        predict(model, 1, 1, counted, NULL, &prediction);
+        bool packed = false;
+        for (size_t a = 0; a < prediction.amounts.count; a++)
+            packed = packed || prediction.amounts.items[a].account == &account_listpack;
+        assert_int_equal(packed, rows[i].packed);
+        prediction_free(&prediction);
+        model_close(model);
+    }
+}
+
+/* --- Tables against a naive simulation --- */
+
+static uint64_t generator = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+    generator ^= generator << 13;
+    generator ^= generator >> 7;
+    generator ^= generator << 17;
+    return generator;
+}
+
+/* A chained table with real chains: inserts fields with random hashes; true where two tables are
+ * left standing. */
+static bool simulate_stands(int64_t fields, int64_t step, int64_t first_step)
+{
+    static uint64_t hashes[FIELDS_MAX];
+    int64_t size = 4, used = 0, old = 0, next = 0;
+    static int left[FIELDS_MAX];
+    int64_t in_old = 0;
+    for (int64_t i = 0; i < fields; i++) {
+        int64_t moves = old ? step : 0;
+        if (!old && used >= size) {
+            old = size;
+            size *= 2;
+            next = 0;
+            memset(left, 0, sizeof left);
+            for (int64_t j = 0; j < i; j++)
+                left[hashes[j] & (uint64_t)(old - 1)]++;
+            in_old = i;
+            moves = first_step;
+        }
+        while (moves-- > 0 && old) {
+            while (left[next] == 0)
+                next++;
+            in_old -= left[next];
+            left[next++] = 0;
+            if (in_old == 0)
+                old = 0;
+        }
+        hashes[i] = next_random();
+        used++;
+    }
+    return old != 0;
+}
+
+static void old_tables_stand_as_often_as_simulated(void **state)
+{
+    (void)state;
+    static const int64_t fields[] = {4, 5, 6, 7, 8, 9, 12, 13, 14, 24, 25, 40, 48, 90, 200, 400};
+    for (size_t r = 0; r < redis_layout_count; r++) {
+        const struct redis_layout *layout = &redis_layouts[r];
+        if (layout->field_table != REDIS_TABLE_CHAINED)
+            continue;
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+            struct redis_outcomes outcomes;
+            redis_hash_outcomes(layout, fields[f], 0, &outcomes);
+            double stands = 0, all = 0;
+            for (size_t i = 0; i < outcomes.count; i++) {
+                all += outcomes.items[i].probability;
+                stands += outcomes.items[i].old ? outcomes.items[i].probability : 0;
+                assert_int_equal(outcomes.items[i].table, redis_dict_buckets(fields[f]) * 8);
+            }
+            assert_true(fabs(all - 1) < 1e-5);
+            int tries = 2000, seen = 0;
+            for (int i = 0; i < tries; i++)
+                seen += simulate_stands(fields[f], layout->dict_step, layout->dict_first_step);
+            double off = fabs((double)seen / tries - stands);
+            if (off > 4 * sqrt(stands * (1 - stands) / tries) + 0.002)
+                fail_msg("%s %s, %lld fields: stands in %.3f of the starts, simulated %.3f",
+                         layout->store, layout->range, (long long)fields[f], stands,
+                         (double)seen / tries);
+        }
+    }
+}
+
+static void child_buckets_are_as_many_as_simulated(void **state)
+{
+    (void)state;
+    static const int64_t keys[] = {10, 14, 28, 50, 100, 400, 800, 50000};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        int64_t buckets = redis_bucket_count(keys[k]);
+        assert_true(buckets * 7 >= keys[k] && (buckets == 1 || buckets / 2 * 7 < keys[k]));
+        int tries = keys[k] > 1000 ? 5 : 2000;
+        double children = 0;
+        static int filled[8192];
+        for (int t = 0; t < tries; t++) {
+            memset(filled, 0, sizeof filled);
+            for (int64_t i = 0; i < keys[k]; i++)
+                filled[next_random() % (uint64_t)buckets]++;
+            for (int64_t b = 0; b < buckets; b++)
+                for (int places = 7; places < filled[b]; places += 6)
+                    children++;
+        }
+        double expected = redis_child_buckets(keys[k], buckets);
+        if (fabs(children / tries - expected) > 0.08 * expected + 0.02)
+            fail_msg("%lld keys: %.3f child buckets expected, %.3f simulated", (long long)keys[k],
+                     expected, children / tries);
+    }
+}
+
+/* YCSB's ten fields in Valkey: 6 of 53 starts cost every hash a child bucket more. */
+static void ten_fields_in_buckets(void **state)
+{
+    (void)state;
+    struct build build = build_of("valkey", "9.1.2", "libc", 0);
+    bool newer;
+    struct redis_outcomes outcomes;
+    redis_hash_outcomes(redis_layout_of(&build, &newer), 10, 0, &outcomes);
+    double with_child = 0;
+    for (size_t i = 0; i < outcomes.count; i++) {
+        assert_int_equal(outcomes.items[i].table, 128);
+        assert_int_equal(outcomes.items[i].old, 0);
+        with_child += outcomes.items[i].table_extra ? outcomes.items[i].probability : 0;
+    }
+    assert_true(fabs(with_child - 112.0 / 1024) < 0.02); /* 2 (C(10,8) + C(10,9) + 1) / 2^10 */
+}
+
+/* --- State inputs --- */
+
+static void a_branch_can_be_given_and_read(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "jemalloc-5.3.0", 16);
+    struct model *model = open_model(&build, NULL);
+    int64_t counted = 0, records = 1000;
+    struct object sample = {0};
+    for (int64_t i = 0; i < records; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "key:%lld", (long long)i);
+        counted += add_hash(model, key, 6, slice_of(filler, 70));
+    }
+    struct element elements[6];
+    char names[6][8];
+    for (int i = 0; i < 6; i++) {
+        snprintf(names[i], sizeof names[i], "field%d", i);
+        elements[i] = (struct element){.name = slice_text(names[i])};
+    }
+    sample.elements = elements;
+    sample.element_count = 6;
+    struct prediction likelier = {0}, gone = {0};
+    struct figures given = {0}, base = {0}, read = {0};
+    struct tare_error error;
+    predict(model, records, records, counted, NULL, &likelier);
+    figures_integer(&given, "hash_table.6", 64);
+    predict(model, records, records, counted, &given, &gone);
+    /* 6 fields: the old table of 4 buckets stands in .656 of the starts */
+    assert_int_equal(likelier.allocated - gone.allocated, 32 * records);
+    assert_true(likelier.allocated_low <= gone.allocated);
+
+    figures_integer(&base, "warmup.0.signature", (int64_t)object_names_signature(&sample));
+    figures_integer(&base, "warmup.0.memory_usage", 1000);
+    figures_integer(&base, "warmup.0.memory_usage_touched", 1000);
+    assert_int_equal(model->kind->state_inputs(model, &base, &base, &read, &error), 0);
+    assert_int_equal(figures_get(&read, "hash_table.6"), 64);
+    assert_string_equal(figures_get_text(&read, "hash_table.6.source"), "warmup.0.memory_usage");
+    figures_integer(&base, "warmup.0.memory_usage", 1032);
+    assert_int_equal(model->kind->state_inputs(model, &base, &base, &read, &error), 0);
+    assert_int_equal(figures_get(&read, "hash_table.6"), 96);
+    figures_free(&given);
+    figures_free(&base);
+    figures_free(&read);
+    prediction_free(&likelier);
+    prediction_free(&gone);
+    model_close(model);
+}
+
+/* --- Samples, steps, notes --- */
+
+static void a_sample_predicts_as_all_records_do(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "8.2.3", "", 0);
+    struct prediction all = {0}, part = {0};
+    struct model *whole = open_model(&build, NULL), *sample = open_model(&build, NULL);
+    int64_t counted = 0, counted_part = 0;
+    for (int64_t i = 0; i < 100000; i++) {
+        counted += add_record(whole, "ycsb_index", i);
+        if (i % 5 == 0)
+            counted_part += add_record(sample, "ycsb_index", i);
+    }
+    predict(whole, 100000, 100000, counted, NULL, &all);
+    predict(sample, 20000, 100000, counted_part * 5, NULL, &part);
+    assert_true(llabs(all.allocated - part.allocated) < all.allocated / 2000);
+    prediction_free(&all);
+    prediction_free(&part);
+    model_close(whole);
+    model_close(sample);
+}
+
+static void steps_and_the_peak_of_the_key_table(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "", 8);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    int64_t counted = 0;
+    for (int64_t i = 0; i < 1000; i++)
+        counted += add_record(model, "s20", i);
+    predict(model, 1000, 100000, counted * 100, NULL, &prediction);
+    assert_int_equal(prediction.step_count, 4);
+    assert_int_equal(prediction.steps[0].records, 131073);
+    assert_int_equal(prediction.steps[0].bytes, 262144 * 8);
+    assert_int_equal(prediction.steps[0].freed_after, 131072 * 8);
+    assert_int_equal(prediction.steps[1].records, 262145);
+    assert_true(prediction.peak_allocated >= prediction.allocated);
+    /* just after a step both tables stand, whatever was settled */
+    predict(model, 1000, 70000, counted * 70, NULL, &prediction);
+    assert_true(prediction.peak_allocated == prediction.allocated + 65536 * 8);
+    /* a billion records: the same sums */
+    predict(model, 1000, 1000000000, counted * 1000000, NULL, &prediction);
+    assert_int_equal(prediction.steps[0].records, 1073741825);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+static void an_expiry_costs_an_entry_and_a_bucket(void **state)
+{
+    (void)state;
+    struct build old = build_of("redis", "7.0.15", "", 8);
+    struct build new = build_of("redis", "8.2.3", "", 8);
+    double more = string_cost(&old, 1024, 100, 60) - string_cost(&old, 1024, 100, 0);
+    assert_true(fabs(more - 24 - (8192.0 - 32) / 1024) < 0.001);
+    /* 8.2: key and object take 29 to 31 bytes in a class of 32: 8 more make it 40; an entry of 16
+     * for each key that finds its bucket taken: 1 / e of them. */
+    more = string_cost(&new, 1024, 100, 60) - string_cost(&new, 1024, 100, 0);
+    assert_true(fabs(more - 8 - (8192.0 - 32) / 1024 - 16 / M_E) < 0.05);
+}
+
+static void nothing_costs_nothing(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "", 8);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    predict(model, 0, 0, 0, NULL, &prediction);
+    assert_int_equal(prediction.allocated, 0);
+    assert_int_equal(prediction.resident, 0);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+static void a_wrong_count_is_an_error(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "", 8);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    struct figures none = {0};
+    struct tare_error error = {0};
+    int64_t counted = add_record(model, "ycsb", 1);
+    assert_int_equal(model->kind->predict(model, 1, 1, counted + 1, &none, &prediction, &error),
+                     -1);
+    assert_non_null(strstr(error.message, "content"));
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+static bool is_noted(const char *store, const char *version, const char *text)
+{
+    struct build build = build_of(store, version, "", 8);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    predict(model, 1, 1, add_record(model, "s20", 1), NULL, &prediction);
+    bool found = false;
+    for (size_t i = 0; i < prediction.note_count; i++)
+        found = found || strstr(prediction.notes[i], text);
+    prediction_free(&prediction);
+    model_close(model);
+    return found;
+}
+
+static void unknown_and_unverified_layouts_say_so(void **state)
+{
+    (void)state;
+    assert_true(is_noted("redis", "9.9.9", "newer than the newest layout"));
+    assert_true(is_noted("valkey", "9.2.0", "newer than the newest layout"));
+    assert_true(is_noted("redis", "2.8.0", "older than the oldest layout"));
+    assert_true(is_noted("redis", "4.0.14", "verified on no server"));
+    assert_false(is_noted("redis", "7.0.15", "layout"));
+    assert_false(is_noted("valkey", "9.1.9", "layout"));
+}
+
+int main(void)
+{
+    memset(filler, 'x', sizeof filler);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(costs_are_as_measured),
+        cmocka_unit_test(strings_embed_up_to_44),
+        cmocka_unit_test(integers_are_shared_or_in_the_pointer),
+        cmocka_unit_test(listpacks_take_integers_in_their_own_form),
+        cmocka_unit_test(limits_decide_how_a_hash_is_held),
+        cmocka_unit_test(old_tables_stand_as_often_as_simulated),
+        cmocka_unit_test(child_buckets_are_as_many_as_simulated),
+        cmocka_unit_test(ten_fields_in_buckets),
+        cmocka_unit_test(a_branch_can_be_given_and_read),
+        cmocka_unit_test(a_sample_predicts_as_all_records_do),
+        cmocka_unit_test(steps_and_the_peak_of_the_key_table),
+        cmocka_unit_test(an_expiry_costs_an_entry_and_a_bucket),
+        cmocka_unit_test(nothing_costs_nothing),
+        cmocka_unit_test(a_wrong_count_is_an_error),
+        cmocka_unit_test(unknown_and_unverified_layouts_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
