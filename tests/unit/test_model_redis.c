@@ -418,38 +418,47 @@ static uint64_t next_random(void)
     return generator;
 }
 
-/* A chained table with real chains: inserts fields with random hashes; true where two tables are
- * left standing. */
+/* A chained table that is rehashed: buckets of the old array that are not yet moved. */
+struct simulated {
+    int left[FIELDS_MAX];
+    int64_t old, next, keys;
+};
+
+static void simulate_moves(struct simulated *table, int64_t moves)
+{
+    for (; moves > 0 && table->old; moves--) {
+        while (table->left[table->next] == 0)
+            table->next++;
+        table->keys -= table->left[table->next];
+        table->left[table->next++] = 0;
+        if (table->keys == 0)
+            table->old = 0;
+    }
+}
+
+/* Inserts fields with random hashes; true where two tables are left standing. An insertion first
+ * moves buckets of a rehash under way, then doubles a table that is full. */
 static bool simulate_stands(int64_t fields, int64_t step, int64_t first_step)
 {
     static uint64_t hashes[FIELDS_MAX];
-    int64_t size = 4, used = 0, old = 0, next = 0;
-    static int left[FIELDS_MAX];
-    int64_t in_old = 0;
+    static struct simulated table;
+    int64_t size = 4;
+    table.old = 0;
     for (int64_t i = 0; i < fields; i++) {
-        int64_t moves = old ? step : 0;
-        if (!old && used >= size) {
-            old = size;
-            size *= 2;
-            next = 0;
-            memset(left, 0, sizeof left);
+        simulate_moves(&table, step);
+        if (!table.old && i >= size) {
+            table.old = size;
+            table.next = 0;
+            table.keys = i;
+            memset(table.left, 0, sizeof table.left);
             for (int64_t j = 0; j < i; j++)
-                left[hashes[j] & (uint64_t)(old - 1)]++;
-            in_old = i;
-            moves = first_step;
-        }
-        while (moves-- > 0 && old) {
-            while (left[next] == 0)
-                next++;
-            in_old -= left[next];
-            left[next++] = 0;
-            if (in_old == 0)
-                old = 0;
+                table.left[hashes[j] & (uint64_t)(size - 1)]++;
+            size *= 2;
+            simulate_moves(&table, first_step);
         }
         hashes[i] = next_random();
-        used++;
     }
-    return old != 0;
+    return table.old != 0;
 }
 
 static void old_tables_stand_as_often_as_simulated(void **state)
