@@ -1,9 +1,12 @@
 /* /proc/PID/smaps, one read of it, summed by kind of mapping, in bytes:
  * smaps.KIND.rss, .size, .pss, .private_dirty, .anonymous, .anonymous_huge,
- * .swap with KIND total, heap ([heap]), stack ([stack] of the main thread),
- * file (a file's pages), anonymous (no name, or a name that the program gave
- * it: thread stacks and large allocations among them), shared (/dev/shm,
- * memfd, System V), kernel ([vdso] and its like). proc(5). */
+ * .swap with KIND total, heap ([heap]), stack ([stack] of the main thread, and
+ * those of other threads), file (a file's pages), anonymous (no name, or one
+ * that the program gave it: large allocations), shared (/dev/shm, memfd, System
+ * V), kernel ([vdso] and its like). proc(5).
+ *
+ * A thread's stack has no name. glibc maps it writable right behind a guard
+ * that nothing may touch (allocatestack.c; a page by default): so it is told. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,15 +45,36 @@ static enum kind kind_of(const char *name)
     return FILES;
 }
 
-static void take_line(const char *line, enum kind *kind, int64_t sums[KINDS][PARTS],
-                      int64_t *mappings)
+/* A guard is no larger than this; larger reservations are an allocator's. */
+#define GUARD_MOST (64 * 1024)
+
+struct reader {
+    enum kind kind;          /* of the mapping whose lines are read */
+    unsigned long guard_end; /* where the last mapping ends, if it is a guard; else 0 */
+    int64_t sums[KINDS][PARTS];
+    int64_t mappings;
+};
+
+static void take_head(const char *line, struct reader *reader)
+{
+    unsigned long begin, end;
+    char rights[8];
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %7s %*x %*x:%*x %*u %n", &begin, &end, rights, &name) != 3 ||
+        name == 0)
+        return;
+    reader->kind = kind_of(line + name);
+    if (reader->kind == ANONYMOUS && begin == reader->guard_end && strncmp(rights, "rw", 2) == 0)
+        reader->kind = STACK;
+    bool guard = strncmp(rights, "---", 3) == 0 && !line[name] && end - begin <= GUARD_MOST;
+    reader->guard_end = guard ? end : 0;
+    reader->mappings++;
+}
+
+static void take_line(const char *line, struct reader *reader)
 {
     if (isdigit((unsigned char)*line) || (*line >= 'a' && *line <= 'f')) {
-        int name = 0;
-        if (sscanf(line, "%*x-%*x %*s %*x %*x:%*x %*u %n", &name) != EOF && name > 0) {
-            *kind = kind_of(line + name);
-            (*mappings)++;
-        }
+        take_head(line, reader);
         return;
     }
     for (int part = 0; part < PARTS; part++) {
@@ -58,8 +82,8 @@ static void take_line(const char *line, enum kind *kind, int64_t sums[KINDS][PAR
         if (strncmp(line, part_lines[part], length) != 0)
             continue;
         int64_t bytes = strtoll(line + length, NULL, 10) * 1024;
-        sums[*kind][part] += bytes;
-        sums[TOTAL][part] += bytes;
+        reader->sums[reader->kind][part] += bytes;
+        reader->sums[TOTAL][part] += bytes;
         return;
     }
 }
@@ -94,21 +118,20 @@ static int smaps_read(struct store *store, struct figures *figures, struct tare_
         buffer_free(&text);
         return -1;
     }
-    int64_t sums[KINDS][PARTS] = {{0}}, mappings = 0;
-    enum kind kind = ANONYMOUS;
+    struct reader reader = {.kind = ANONYMOUS};
     buffer_byte(&text, '\n');
     for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        take_line(line, &kind, sums, &mappings);
+        take_line(line, &reader);
     }
     buffer_free(&text);
     for (int k = 0; k < KINDS; k++)
         for (int part = 0; part < PARTS; part++) {
             char name[64];
             snprintf(name, sizeof name, "smaps.%s.%s", kind_names[k], part_names[part]);
-            figures_integer(figures, name, sums[k][part]);
+            figures_integer(figures, name, reader.sums[k][part]);
         }
-    figures_integer(figures, "smaps.mappings", mappings);
+    figures_integer(figures, "smaps.mappings", reader.mappings);
     return 0;
 }
 

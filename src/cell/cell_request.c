@@ -38,13 +38,15 @@ static int server_parse(const char *text, bool planning, struct server_spec *spe
 /* The servers of --server that take this encoding, or the family's default one. */
 static int requests_of_encoding(struct cell_requests *requests,
                                 const struct cell_selection *selection, const char *text,
-                                bool *server_used, bool planning, struct tare_error *error)
+                                const struct dataset *dataset, bool *server_used, bool planning,
+                                struct tare_error *error)
 {
     bool found = false;
     for (size_t i = 0; i <= selection->server_count; i++) {
         struct encoding *encoding = encoding_parse(text, error);
         if (!encoding)
             return -1;
+        encoding_fit(encoding, dataset);
         struct server_spec spec = {0};
         int failed = 0;
         bool fits = true;
@@ -95,13 +97,13 @@ int cell_requests_make(const struct cell_selection *selection, bool planning,
     struct dataset *dataset = dataset_open(selection->dataset, (uint64_t)selection->seed, error);
     if (!dataset)
         return -1;
-    dataset_close(dataset);
 
     bool *server_used = memory_new((selection->server_count + 1) * sizeof *server_used);
     int failed = 0;
     for (size_t i = 0; !failed && i < selection->encoding_count; i++)
-        failed = requests_of_encoding(requests, selection, selection->encodings[i], server_used,
-                                      planning, error);
+        failed = requests_of_encoding(requests, selection, selection->encodings[i], dataset,
+                                      server_used, planning, error);
+    dataset_close(dataset);
     for (size_t i = 0; !failed && i < selection->server_count; i++) {
         if (server_used[i])
             continue;

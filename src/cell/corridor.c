@@ -11,7 +11,16 @@ int corridor_open(struct corridor *corridor, const struct cell_request *request,
     *corridor = (struct corridor){.request = request};
     corridor->dataset =
         dataset_open(request->selection->dataset, (uint64_t)request->selection->seed, error);
-    return corridor->dataset ? 0 : -1;
+    if (!corridor->dataset)
+        return -1;
+    encoding_fit(request->encoding, corridor->dataset);
+    return 0;
+}
+
+char *corridor_dataset_summary(const struct corridor *corridor)
+{
+    const struct dataset *dataset = corridor->dataset;
+    return dataset && dataset->kind->describe ? dataset->kind->describe(dataset) : NULL;
 }
 
 void corridor_close(struct corridor *corridor)

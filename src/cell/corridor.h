@@ -20,6 +20,8 @@ int corridor_open(struct corridor *corridor, const struct cell_request *request,
                   struct tare_error *error);
 /* Record `index` through the corridor. */
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error);
+/* What the data set's options mean; the caller frees. NULL: nothing to say. */
+char *corridor_dataset_summary(const struct corridor *corridor);
 void corridor_close(struct corridor *corridor); /* not the model, not the store */
 
 /* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at up

@@ -394,11 +394,14 @@ int cell_measure(const struct cell_request *request, struct report *report, stru
 {
     struct measuring m = {.report = report, .cell = cell, .progress = progress};
     snprintf(cell->build.store, sizeof cell->build.store, "%s", request->server.kind->name);
-    cell->encoding = memory_text(request->encoding->text);
-    cell->dataset = memory_text(request->selection->dataset);
     cell->records = request->selection->records;
     cell->repeats = 1;
-    int failed = corridor_open(&m.corridor, request, error) || measure(&m, error);
+    int failed = corridor_open(&m.corridor, request, error);
+    cell->encoding = memory_text(request->encoding->text);
+    cell->dataset = memory_text(request->selection->dataset);
+    cell->dataset_summary = corridor_dataset_summary(&m.corridor);
+    if (!failed)
+        failed = measure(&m, error);
     if (m.store)
         m.store->kind->close(m.store);
     model_close(m.corridor.model);

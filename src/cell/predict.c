@@ -66,6 +66,7 @@ int cell_predict(const struct cell_request *request, struct report *report, stru
                  corridor_settings(&corridor, &settings, error);
     cell->encoding = memory_text(request->encoding->text);
     cell->dataset = memory_text(request->selection->dataset);
+    cell->dataset_summary = corridor_dataset_summary(&corridor);
     cell->records = request->selection->records;
     cell->predicted = true;
     cell->repeats = 1;

@@ -26,6 +26,8 @@ struct dataset_kind {
     int (*read)(struct dataset *dataset, int64_t index, struct arena *arena, struct record *record,
                 struct tare_error *error);
     void (*close)(struct dataset *dataset); /* may be NULL */
+    /* What the options mean, for people: "10 fields x 100 bytes"; the caller frees. NULL: none. */
+    char *(*describe)(const struct dataset *dataset);
 };
 
 struct dataset {

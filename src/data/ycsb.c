@@ -213,6 +213,18 @@ static int ycsb_read(struct dataset *dataset, int64_t index, struct arena *arena
     return 0;
 }
 
+static char *ycsb_describe(const struct dataset *dataset)
+{
+    const struct ycsb *ycsb = dataset->state;
+    const char *fields = ycsb->field_count == 1 ? "field" : "fields";
+    if (ycsb->lengths == YCSB_CONSTANT)
+        return memory_format("%lld %s x %lld bytes", (long long)ycsb->field_count, fields,
+                             (long long)ycsb->field_length);
+    return memory_format("%lld %s x %lld to %lld bytes (%s)", (long long)ycsb->field_count, fields,
+                         (long long)ycsb->field_length_least, (long long)ycsb->field_length,
+                         lengths_names[ycsb->lengths]);
+}
+
 static void ycsb_close(struct dataset *dataset)
 {
     struct ycsb *ycsb = dataset->state;
@@ -229,4 +241,5 @@ const struct dataset_kind dataset_ycsb = {
     .open = ycsb_open,
     .read = ycsb_read,
     .close = ycsb_close,
+    .describe = ycsb_describe,
 };

@@ -224,16 +224,16 @@ static void add_growth(struct measurement *measurement, const struct account *ac
         amounts_add(&measurement->amounts, account, BASIS_MEASURED, sum);
 }
 
-/* An empty server's thread caches hold blocks that were handed to them in batches and never
- * touched. What leaves them by the end is touched by then, as far as the base had active pages that
- * were not resident. */
-static int64_t touched_later(const struct build *build, const struct figures *base,
-                             int64_t left_caches)
+/* An empty server's allocator has active pages that were never touched: slabs of which a few blocks
+ * are in use, and caches of threads that were filled in batches. What a load puts there doesn't
+ * make active grow, but it makes pages resident: as much as allocated grew beyond active, as far as
+ * the base's active pages and metadata were not resident. */
+static int64_t touched_later(const struct build *build, const struct figures *base, int64_t beyond)
 {
     static const char *const slabs[] = {"curslabs", NULL};
     static const char *const extents[] = {"curlextents", NULL};
     static const struct figures nothing;
-    if (left_caches <= 0 || !figures_has(base, "smaps.anonymous.rss"))
+    if (beyond <= 0 || !figures_has(base, "smaps.anonymous.rss"))
         return 0;
     int64_t active = figures_get(base, "malloc.active");
     int64_t count = growth_of_column(&nothing, base, "malloc.bins.", slabs) +
@@ -243,7 +243,7 @@ static int64_t touched_later(const struct build *build, const struct figures *ba
                            figures_get(base, "smaps.heap.rss");
     if (not_resident < 0)
         return 0;
-    return not_resident < left_caches ? not_resident : left_caches;
+    return not_resident < beyond ? not_resident : beyond;
 }
 
 static void measure_jemalloc_5(const struct build *build, const struct figures *base,
@@ -269,7 +269,7 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
                 metadata(build, count, active));
     amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
                 untouched(build, &prediction->blocks) +
-                    touched_later(build, base, measurement->allocated - allocated));
+                    touched_later(build, base, measurement->allocated - active));
     if (growth(base, end, "malloc.metadata", &metadata_stat) &&
         growth(base, end, "malloc.resident", &resident))
         amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED,

@@ -662,7 +662,9 @@ static int mongodb_settle(struct store *store, bool *quiet, struct tare_error *e
     struct mongodb *mongodb = mongodb_of(store);
     bson_t reply;
     *quiet = true;
-    if (mongodb->in_memory || store->limits.read_only)
+    /* Of an empty server too: a checkpoint there would leave a journal buffer of its own in the
+     * base, and nothing is under way. */
+    if (mongodb->in_memory || store->limits.read_only || !mongodb->may_drop)
         return 0;
     if (!mongodb->checkpointed) {
         int result = simple_command(mongodb, "fsync", &reply, error);

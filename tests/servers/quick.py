@@ -282,7 +282,7 @@ def signals_leave_nothing_behind(tare):
         process = tare.start("run", "-n", "3000000", "-e", name, "--export-json", json_path,
                              "--export-csv", csv_path)
         time.sleep(delay)
-        process.send_signal(number)
+        os.kill(process.pid, number)
         begin = time.monotonic()
         run = tare.finish(process)
         assert run.code == code, run
@@ -301,7 +301,7 @@ def finished_cells_survive_an_interrupt(tare):
     while os.path.exists("/proc/%d" % first):
         time.sleep(0.02)
     wait_for_server(tare, "redis")
-    process.send_signal(signal.SIGINT)
+    os.kill(process.pid, signal.SIGINT)
     run = tare.finish(process)
     assert run.code == 130, run
     cells = load_json(json_path)["cells"]

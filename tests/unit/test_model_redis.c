@@ -69,7 +69,7 @@ static int64_t add_string(struct model *model, const char *key, struct slice val
 /* A hash of fields "field0" ... with values of this length, or of this text. */
 static int64_t add_hash(struct model *model, const char *key, size_t fields, struct slice value)
 {
-    static char names[FIELDS_MAX][16];
+    static char names[FIELDS_MAX][32];
     static struct element elements[FIELDS_MAX];
     for (size_t i = 0; i < fields; i++) {
         snprintf(names[i], sizeof names[i], "field%zu", i);
