@@ -92,12 +92,28 @@ static int64_t untouched(const struct build *build, const struct blocks *blocks)
     return llround(bytes);
 }
 
-/* A page of active memory has an element of 8 bytes in the page map (rtree.h). */
-#define PAGE_MAP_ELEMENT 8
+/* A page of active memory has an element in the page map (rtree.h): 8 bytes with addresses of 48
+ * bits, in leaves of 2 MiB; 16 bytes in leaves of 512 KiB where jemalloc was built on a machine
+ * with addresses of 57 bits. A leaf counts whole in malloc.metadata though few of its pages are
+ * touched. */
+#define PAGE_MAP_ELEMENT      8
+#define PAGE_MAP_ELEMENT_WIDE 16
+#define PAGE_MAP_LEAF         (2 * 1024 * 1024)
+#define PAGE_MAP_LEAF_WIDE    (512 * 1024)
 
-static int64_t metadata(const struct build *build, int64_t extents, int64_t active)
+/* Which of them: told by the leaves, in what malloc.metadata grew by besides the extents. */
+static int64_t page_map_element(const struct build *build, int64_t extents, int64_t metadata_grown)
 {
-    return extents * extent_struct(build) + active / build->page_size * PAGE_MAP_ELEMENT;
+    int64_t leaves = metadata_grown - extents * extent_struct(build);
+    int64_t count = (leaves + PAGE_MAP_LEAF_WIDE / 2) / PAGE_MAP_LEAF_WIDE;
+    bool fits = llabs(leaves - count * PAGE_MAP_LEAF_WIDE) < PAGE_MAP_LEAF_WIDE / 16;
+    bool wide = fits && count > 0 && count * PAGE_MAP_LEAF_WIDE % PAGE_MAP_LEAF != 0;
+    return wide ? PAGE_MAP_ELEMENT_WIDE : PAGE_MAP_ELEMENT;
+}
+
+static int64_t metadata(const struct build *build, int64_t extents, int64_t active, int64_t element)
+{
+    return extents * extent_struct(build) + active / build->page_size * element;
 }
 
 /* jemalloc 4 heads each chunk of 2 MiB (512 pages) with 13 pages of page map (arena.h: 8 bytes a
@@ -153,7 +169,8 @@ void redis_predict_resident(const struct redis_model *redis, struct prediction *
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
         amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, llround(fragmentation));
         amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
-                    metadata(build, llround(extents), allocated + llround(fragmentation)));
+                    metadata(build, llround(extents), allocated + llround(fragmentation),
+                             PAGE_MAP_ELEMENT));
         amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
     } else if (jemalloc) {
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
@@ -238,7 +255,7 @@ static int64_t touched_later(const struct build *build, const struct figures *ba
     int64_t active = figures_get(base, "malloc.active");
     int64_t count = growth_of_column(&nothing, base, "malloc.bins.", slabs) +
                     growth_of_column(&nothing, base, "malloc.large.", extents);
-    int64_t not_resident = active + metadata(build, count, active) -
+    int64_t not_resident = active + metadata(build, count, active, PAGE_MAP_ELEMENT) -
                            figures_get(base, "smaps.anonymous.rss") -
                            figures_get(base, "smaps.heap.rss");
     if (not_resident < 0)
@@ -265,13 +282,15 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
     static const char *const extents[] = {"curlextents", NULL};
     int64_t count = growth_of_column(base, end, "malloc.bins.", slabs) +
                     growth_of_column(base, end, "malloc.large.", extents);
+    bool has_metadata = growth(base, end, "malloc.metadata", &metadata_stat);
+    int64_t element =
+        has_metadata ? page_map_element(build, count, metadata_stat) : PAGE_MAP_ELEMENT;
     amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
-                metadata(build, count, active));
+                metadata(build, count, active, element));
     amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
                 untouched(build, &prediction->blocks) +
                     touched_later(build, base, measurement->allocated - active));
-    if (growth(base, end, "malloc.metadata", &metadata_stat) &&
-        growth(base, end, "malloc.resident", &resident))
+    if (has_metadata && growth(base, end, "malloc.resident", &resident))
         amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED,
                     resident - active - metadata_stat);
 }
