@@ -7,6 +7,14 @@
 #
 # Set-up (packages, a pinned mongod) is setup.sh; it says first what it installs.
 
+# make V=1 shows whole commands.
+ifeq ($(V),1)
+  SAY = @:
+else
+  SAY = @echo ' '
+  Q   = @
+endif
+
 VERSION  = 0.1.0
 PREFIX   = /usr/local
 CC       = gcc
@@ -48,23 +56,28 @@ SERVER_UNITS = $(patsubst tests/servers/%.c,$(OBJECTS)/tests/servers/%,$(wildcar
 all: $(TARE)
 
 $(TARE): $(OBJECTS)/src/main.o $(OBJECTS)/libtare.a
-	$(CC) $(CHECKS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(SAY) link $@
+	$(Q)$(CC) $(CHECKS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(OBJECTS)/libtare.a: $(LIBRARY)
 	@rm -f $@
-	ar rcs $@ $^
+	$(SAY) ar $@
+	$(Q)ar rcs $@ $^
 
 $(OBJECTS)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY) cc $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(OBJECTS)/tests/unit/%: tests/unit/%.c $(OBJECTS)/libtare.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(OBJECTS)/libtare.a $(LIBS) -lcmocka
+	$(SAY) cc $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(OBJECTS)/libtare.a $(LIBS) -lcmocka
 
 $(OBJECTS)/tests/servers/%: tests/servers/%.c $(OBJECTS)/libtare.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(OBJECTS)/libtare.a $(LIBS) -lcmocka
+	$(SAY) cc $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(OBJECTS)/libtare.a $(LIBS) -lcmocka
 
 -include $(patsubst %.c,$(OBJECTS)/%.d,$(SOURCES)) $(addsuffix .d,$(UNITS) $(SERVER_UNITS))
 
@@ -81,11 +94,11 @@ setup-test:
 
 # A sub-make, since set-up may just have installed what compiling needs.
 run: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j2 all
 	@./tare run -n 100000 -d ycsb -e $(MAIN_ENCODINGS) --server redis=redis-server \
 	    --server mongodb=mongod,engine=memory --server mongodb=mongod,engine=disk \
 	    --export-csv $(BUILD)/main.csv --export-json $(BUILD)/main.json
-	@./tare diff '$(BUILD)/main.json#redis:hash@index' '$(BUILD)/main.json#mongodb:document/mongodb-6.0.5-memory'
+	@./tare diff '$(BUILD)/main.json#redis:hash@index' '$(BUILD)/main.json#-memory'
 
 test: setup-test
 	@tests/run.sh quick

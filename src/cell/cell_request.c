@@ -29,10 +29,12 @@ static int server_parse(const char *text, bool planning, struct server_spec *spe
 {
     if (server_spec_parse(text, spec, error))
         return -1;
-    if (planning || spec->target_type != TARGET_VERSION)
+    if (planning)
         return 0;
-    /* A version to run on: the one that set-up put into the build folder, if it is there. */
-    return server_spec_find_version(spec, error);
+    /* A version to run on is the one that set-up put into the build folder, if it is there. */
+    if (spec->target_type == TARGET_VERSION)
+        return server_spec_find_version(spec, error);
+    return server_spec_find_program(spec, error);
 }
 
 /* The servers of --server that take this encoding, or the family's default one. */

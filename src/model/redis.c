@@ -232,11 +232,13 @@ static void predict_steps(const struct redis_model *redis, int64_t records, int6
     int64_t old = buckets / 2;
     if (old < key_buckets(redis, 1) || capacity(redis, old) >= keys)
         return;
-    /* The last growth happened at key capacity + 1. Each later key moves a bucket or two of the old
-     * table, which stands for as many keys as it has buckets at most. */
-    double step_tables = (double)(tables * usable(redis, buckets * size));
-    double without = (double)prediction->allocated - step_tables;
-    double until = (double)(capacity(redis, old) + old);
+    /* The last growth happened at key capacity + 1. Each further key moves two occupied buckets of
+     * the old table (it is looked up, then added), or one bucket of 64 bytes; of as many buckets as
+     * keys 1 - 1 / e are occupied. serverCron only makes it faster. */
+    double moves = redis->layout->key_table == REDIS_TABLE_BUCKETS
+                       ? (double)old
+                       : (double)old * (1 - exp(-1)) / 2;
+    double until = (double)capacity(redis, old) + moves;
     double share = fmin(until, (double)keys) / (double)keys;
     double peak = without * share + step_tables + (double)(tables * usable(redis, old * size));
     if (peak > (double)prediction->peak_allocated)

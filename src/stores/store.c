@@ -327,6 +327,19 @@ int server_spec_find_version(struct server_spec *spec, struct tare_error *error)
     return 0;
 }
 
+int server_spec_find_program(struct server_spec *spec, struct tare_error *error)
+{
+    if (spec->target_type != TARGET_PROGRAM || !spec->kind->program)
+        return 0;
+    char *path = find_program(spec->kind, spec->target);
+    if (!path)
+        return error_set(error, TARE_USAGE, "--server '%s': no program '%s' is there: %s",
+                         spec->text, spec->target, spec->kind->install);
+    free(spec->target);
+    spec->target = path;
+    return 0;
+}
+
 int server_spec_plan_default(const struct store_kind *kind, struct server_spec *spec,
                              struct tare_error *error)
 {
@@ -351,8 +364,8 @@ static int build_of_program(const struct server_spec *spec, struct build *build,
 {
     char *path = find_program(spec->kind, spec->target);
     if (!path)
-        return error_set(error, TARE_USAGE, "no program '%s': %s", spec->target,
-                         spec->kind->install);
+        return error_set(error, TARE_USAGE, "--server '%s': no program '%s' is there: %s",
+                         spec->text, spec->target, spec->kind->install);
     char option[] = "--version";
     char *arguments[] = {path, option, NULL};
     struct buffer out = {0};

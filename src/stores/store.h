@@ -36,6 +36,9 @@ int server_spec_default(const struct store_kind *kind, const char *engine,
 /* A version to run on: becomes the program that set-up put into the build folder
  * (build/servers/KIND-VERSION/); an error says how to get it where it isn't there. */
 int server_spec_find_version(struct server_spec *spec, struct tare_error *error);
+/* A program to run: its path, where the kind's own program was named without one and isn't on PATH
+ * but in the build folder; an error names what to install. Other targets stay as they are. */
+int server_spec_find_program(struct server_spec *spec, struct tare_error *error);
 /* For plan without --server: as server_spec_default, but where no program is found, the version
  * that the kind names (plan_version) as a TARGET_VERSION. */
 int server_spec_plan_default(const struct store_kind *kind, struct server_spec *spec,
