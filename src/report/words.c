@@ -115,6 +115,9 @@ char *words_figure(const struct figure *figure)
     return memory_text(figure->text ? figure->text : "");
 }
 
+/* So many blocks of a class come and go in the caches of a server that does nothing. */
+#define EVIDENCE_FLOOR 200
+
 void words_notes(const struct ledger *ledger, struct texts *notes)
 {
     const struct evidence *evidence = &ledger->evidence;
@@ -127,7 +130,8 @@ void words_notes(const struct ledger *ledger, struct texts *notes)
     for (size_t i = 0; i < evidence->count; i++) {
         const struct evidence_row *row = &evidence->rows[i];
         char size[UNITS_SIZE], predicted[UNITS_SIZE], counted[UNITS_SIZE];
-        if (fabs((double)row->counted - (double)row->predicted) > EVIDENCE_SHARE * blocks)
+        double apart = fabs((double)row->counted - (double)row->predicted);
+        if (apart > EVIDENCE_SHARE * blocks && apart > EVIDENCE_FLOOR)
             texts_add(notes,
                       memory_format("size class %s: the model has %s blocks, the server %s (%s)",
                                     units_count(size, row->size),
