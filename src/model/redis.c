@@ -239,6 +239,8 @@ static void predict_steps(const struct redis_model *redis, int64_t records, int6
                        ? (double)old
                        : (double)old * (1 - exp(-1)) / 2;
     double until = (double)capacity(redis, old) + moves;
+    double step_tables = (double)(tables * usable(redis, buckets * size));
+    double without = (double)prediction->allocated - step_tables;
     double share = fmin(until, (double)keys) / (double)keys;
     double peak = without * share + step_tables + (double)(tables * usable(redis, old * size));
     if (peak > (double)prediction->peak_allocated)
