@@ -1,13 +1,21 @@
 /* glibc's malloc (malloc.c): a chunk is the request with an 8-byte header,
- * aligned to 16, 32 at least; chunks of 128 KiB and more are mapped by
+ * aligned to 16, 32 at least; tables of 128 KiB and more are mapped by
  * themselves with a header of 16. */
 #include <string.h>
 
 #include "model/block.h"
 
-/* DEFAULT_MMAP_THRESHOLD. It rises when a mapped chunk is freed (to that chunk's size, at most 32
- * MiB), so that a later, smaller request may come from the heap: a rounding of a page at most. */
+/* DEFAULT_MMAP_THRESHOLD. It rises to the size of each mapped chunk that is freed (to 32 MiB at
+ * most): a server that took a large value in had buffers as large, and has freed one, so the next
+ * value comes from the heap. Tables double: each is larger than the one freed before it, and is
+ * mapped. So a request that is a power of two is taken as mapped, any other one as of the heap;
+ * where that is wrong, a block is less than a page off. */
 #define MAPPED_FROM (128 * 1024)
+
+static bool is_mapped(int64_t requested)
+{
+    return requested >= MAPPED_FROM && (requested & (requested - 1)) == 0;
+}
 
 static bool fits(const struct build *build)
 {
@@ -19,11 +27,12 @@ static int64_t align(int64_t bytes, int64_t to)
     return (bytes + to - 1) / to * to;
 }
 
-static int64_t chunk(int64_t requested)
+/* The whole chunk of a request of `prefix` bytes more. */
+static int64_t chunk(int64_t requested, int64_t prefix)
 {
-    if (requested + 8 >= MAPPED_FROM)
-        return align(requested + 16, 4096);
-    int64_t size = align(requested + 8, 16);
+    if (is_mapped(requested))
+        return align(requested + prefix + 16, 4096);
+    int64_t size = align(requested + prefix + 8, 16);
     return size < 32 ? 32 : size;
 }
 
@@ -39,12 +48,12 @@ static int64_t usable(const struct build *build, int64_t requested)
 {
     if (prefixed(build))
         return align(requested + 8, 8);
-    return chunk(requested) - (requested + 8 >= MAPPED_FROM ? 16 : 8);
+    return chunk(requested, 0) - (is_mapped(requested) ? 16 : 8);
 }
 
 static int64_t header(const struct build *build, int64_t requested)
 {
-    return chunk(prefixed(build) ? requested + 8 : requested) - usable(build, requested);
+    return chunk(requested, prefixed(build) ? 8 : 0) - usable(build, requested);
 }
 
 const struct allocator_kind allocator_glibc = {
