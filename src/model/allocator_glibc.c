@@ -36,12 +36,12 @@ static int64_t chunk(int64_t requested, int64_t prefix)
     return size < 32 ? 32 : size;
 }
 
-/* Up to 3.2 zmalloc.h knows no malloc_usable_size on Linux: zmalloc puts the size in 8 bytes before
- * each block and counts request + 8, in multiples of 8 (zmalloc.c, PREFIX_SIZE). 4.0 and later ask
+/* Up to 4.0 zmalloc.h knows no malloc_usable_size on Linux: zmalloc puts the size in 8 bytes before
+ * each block and counts request + 8, in multiples of 8 (zmalloc.c, PREFIX_SIZE). 5.0 and later ask
  * glibc for the usable size. */
 static bool prefixed(const struct build *build)
 {
-    return strcmp(build->store, "redis") == 0 && build->number < 40000;
+    return strcmp(build->store, "redis") == 0 && build->number < 50000;
 }
 
 static int64_t usable(const struct build *build, int64_t requested)
@@ -59,7 +59,7 @@ static int64_t header(const struct build *build, int64_t requested)
 const struct allocator_kind allocator_glibc = {
     .name = "glibc",
     .explanation = "usable sizes of glibc's malloc, its 8-byte headers kept apart; "
-                   "used_memory of Redis 3.2 counts requests + 8",
+                   "used_memory of Redis up to 4.0 counts requests + 8",
     .fits = fits,
     .usable = usable,
     .header = header,

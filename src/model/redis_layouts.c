@@ -35,8 +35,8 @@
 /* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
 #define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true
 
-/* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 72 in
- * 8.1; from 9.0 it is 80, and 88 for hashes, with a pointer of metadata. */
+/* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 72
+ * in 8.1; from 9.0 it is 80, and 88 for hashes, with a pointer of metadata. */
 #define VALKEY_8_1                                                                                 \
     .key_form = REDIS_KEY_IN_OBJECT, .key_table = REDIS_TABLE_BUCKETS,                             \
     .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
@@ -51,8 +51,9 @@ const struct redis_layout redis_layouts[] = {
      REDIS_3_2,
      SKIP_LIST(32)},
     {.store = "redis", .from = 40000, .range = "4.0", REDIS_4_0, SKIP_LIST(32)},
+    {.store = "redis", .from = 50000, .range = "5.0.0 to 5.0.5", REDIS_4_0, SKIP_LIST(64)},
     {.store = "redis",
-     .from = 50000,
+     .from = 50006,
      .range = "5.0",
      .verified = "5.0.6 with jemalloc 5.1.0, libc",
      REDIS_4_0,
