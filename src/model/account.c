@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-const char *const stage_names[] = {"payload",   "encoding", "structure", "rounding", "server",
-                                   "allocator", "process",  "residual",  "total",    "base",
-                                   NULL};
+const char *const stage_names[] = {"payload", "encoding",  "structure", "rounding",
+                                   "server",  "allocator", "process",   "residual",
+                                   "total",   "base",      NULL};
 const char *const basis_names[] = {"counted", "measured", "derived", "modelled", "residual", NULL};
 
 static int place_of_name(const char *const *names, const char *name)
@@ -78,10 +78,9 @@ int accounts_check(struct tare_error *error)
         if (account->stage < 0 || account->stage >= STAGE_COUNT)
             return error_set(error, TARE_USAGE, "account '%s' has no stage", account->name);
         if (i > 0 && account->stage < accounts[i - 1]->stage)
-            return error_set(error, TARE_USAGE,
-                             "account '%s' of stage '%s' stands behind one of stage '%s'",
-                             account->name, stage_names[account->stage],
-                             stage_names[accounts[i - 1]->stage]);
+            return error_set(
+                error, TARE_USAGE, "account '%s' of stage '%s' stands behind one of stage '%s'",
+                account->name, stage_names[account->stage], stage_names[accounts[i - 1]->stage]);
         if (account_of_name(account->name) != account)
             return error_set(error, TARE_USAGE, "account '%s' stands twice in the table",
                              account->name);

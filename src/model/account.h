@@ -43,7 +43,7 @@ struct account {
 
 /* X(identifier, name, stage, basis, explanation) of all accounts stands in
  * accounts.def; this declares `extern const struct account account_IDENTIFIER`. */
-#define X(identifier, name, stage, basis, explanation)                                   \
+#define X(identifier, name, stage, basis, explanation)                                             \
     extern const struct account account_##identifier;
 #include "model/accounts.def"
 #undef X

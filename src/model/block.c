@@ -52,9 +52,8 @@ static struct block_class *class_of(struct blocks *blocks, const char *kind, int
         class->kind = kind;
         class->requested = requested;
         class->usable = blocks->allocator->usable(blocks->build, requested);
-        class->header = blocks->allocator->header
-                            ? blocks->allocator->header(blocks->build, requested)
-                            : 0;
+        class->header =
+            blocks->allocator->header ? blocks->allocator->header(blocks->build, requested) : 0;
         blocks->class_count++;
     }
     return class;
@@ -121,8 +120,8 @@ void blocks_merge(struct blocks *to, const struct blocks *from)
 extern const struct allocator_kind allocator_jemalloc, allocator_glibc, allocator_generic;
 extern const struct allocator_kind allocator_null;
 
-const struct allocator_kind *const allocator_kinds[] = {
-    &allocator_null, &allocator_jemalloc, &allocator_glibc, &allocator_generic, NULL};
+const struct allocator_kind *const allocator_kinds[] = {&allocator_null, &allocator_jemalloc,
+                                                        &allocator_glibc, &allocator_generic, NULL};
 
 const struct allocator_kind *allocator_of(const struct build *build)
 {

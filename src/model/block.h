@@ -14,13 +14,15 @@ struct allocator_kind {
     const char *name;        /* "jemalloc" */
     const char *explanation; /* one line: source and versions */
     bool (*fits)(const struct build *build);
-    /* Bytes that the build's total (used_memory, current_allocated_bytes) counts for the request. */
+    /* Bytes that the build's total (used_memory, current_allocated_bytes) counts for the request.
+     */
     int64_t (*usable)(const struct build *build, int64_t requested);
     /* Bytes outside that total a block (glibc's header); may be NULL. */
     int64_t (*header)(const struct build *build, int64_t requested);
 };
 
-extern const struct allocator_kind *const allocator_kinds[]; /* NULL-terminated; the last one fits all */
+extern const struct allocator_kind
+    *const allocator_kinds[]; /* NULL-terminated; the last one fits all */
 const struct allocator_kind *allocator_of(const struct build *build);
 int allocator_kinds_check(struct tare_error *error);
 
@@ -38,10 +40,10 @@ struct block_class {
 struct blocks {
     const struct build *build;
     const struct allocator_kind *allocator;
-    double content;          /* CONTENT parts in all */
-    double sums[128];        /* by account place; rounding kept apart from parts */
-    double rounding;         /* usable - requested, all blocks */
-    double headers;          /* outside the total */
+    double content;   /* CONTENT parts in all */
+    double sums[128]; /* by account place; rounding kept apart from parts */
+    double rounding;  /* usable - requested, all blocks */
+    double headers;   /* outside the total */
     double block_count;
     struct block_class *classes; /* open addressing by (kind, requested) */
     size_t class_count, class_size;

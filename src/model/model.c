@@ -47,8 +47,9 @@ struct model *model_open(const struct build *build, const struct figures *settin
         snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                  model_kinds[i]->name);
     }
-    error_set(error, TARE_USAGE, "no model fits a server of kind '%s', version '%s' (there are: %s)",
-              build->store, build->version, names);
+    error_set(error, TARE_USAGE,
+              "no model fits a server of kind '%s', version '%s' (there are: %s)", build->store,
+              build->version, names);
     return NULL;
 }
 

@@ -24,7 +24,8 @@ struct amounts {
     size_t count, capacity;
 };
 
-void amounts_add(struct amounts *amounts, const struct account *account, enum basis basis, int64_t bytes);
+void amounts_add(struct amounts *amounts, const struct account *account, enum basis basis,
+                 int64_t bytes);
 void amounts_add_range(struct amounts *amounts, const struct account *account, enum basis basis,
                        int64_t bytes, int64_t low, int64_t high);
 int64_t amounts_sum(const struct amounts *amounts);
@@ -32,23 +33,25 @@ void amounts_free(struct amounts *amounts);
 
 /* A step of a table that grows with the number of keys. */
 struct table_step {
-    int64_t records;   /* at the insertion of this record */
-    int64_t bytes;     /* allocated grows by this at once */
+    int64_t records;     /* at the insertion of this record */
+    int64_t bytes;       /* allocated grows by this at once */
     int64_t freed_after; /* and shrinks by the old table once the rehash is done */
 };
 
 struct prediction {
-    struct amounts amounts;      /* structure and rounding (and server where modelled): what allocated adds to counted */
-    int64_t allocated;           /* counted + amounts */
+    struct amounts amounts; /* structure and rounding (and server where modelled): what allocated
+                               adds to counted */
+    int64_t allocated;      /* counted + amounts */
     int64_t allocated_low, allocated_high;
     /* For plan: allocator and process stage, to resident; all modelled. */
     struct amounts resident_amounts;
     int64_t resident, resident_low, resident_high;
-    int64_t peak_allocated;      /* while the key table rehashes last below N; 0 where the store has none */
-    struct table_step steps[4];  /* the next ones above N */
+    int64_t
+        peak_allocated; /* while the key table rehashes last below N; 0 where the store has none */
+    struct table_step steps[4]; /* the next ones above N */
     size_t step_count;
-    struct blocks blocks;        /* evidence */
-    char notes[8][256];          /* warnings: "layout verified on no build", ... */
+    struct blocks blocks; /* evidence */
+    char notes[8][256];   /* warnings: "layout verified on no build", ... */
     size_t note_count;
 };
 

@@ -34,12 +34,12 @@ struct element {
  * any store adds to it. */
 struct counted {
     int64_t key;
-    int64_t values;       /* canonical text of the values */
+    int64_t values; /* canonical text of the values */
     int64_t field_names;
-    int64_t framing;      /* punctuation, headers, types, lengths, the name _id */
-    int64_t number_form;  /* stored length of numbers less canonical text; may be negative */
+    int64_t framing;     /* punctuation, headers, types, lengths, the name _id */
+    int64_t number_form; /* stored length of numbers less canonical text; may be negative */
     int64_t escapes;
-    int64_t compression;  /* compressed less plain; negative where it gains */
+    int64_t compression; /* compressed less plain; negative where it gains */
 };
 
 int64_t counted_sum(const struct counted *counted);
@@ -48,7 +48,7 @@ void counted_add(struct counted *to, const struct counted *from);
 struct object {
     enum object_type type;
     struct slice key;
-    struct slice body; /* a string's value; a document's BSON, whole */
+    struct slice body;        /* a string's value; a document's BSON, whole */
     struct element *elements; /* of the other types, in the order of the wire */
     size_t element_count;
     int64_t ttl_seconds; /* 0: none */
