@@ -215,6 +215,17 @@ static int refused(const struct redis *redis, struct tare_error *error)
                      redis->store.address, (long long)redis->store.written, redis->loader->refusal);
 }
 
+/* What is sent makes room: a server that is always a little behind would else let it pile up. */
+static void drop_sent(struct redis_loader *loader)
+{
+    size_t left = loader->out.length - loader->sent;
+    if (loader->sent == 0)
+        return;
+    memmove(loader->out.data, loader->out.data + loader->sent, left);
+    loader->out.length = left;
+    loader->sent = 0;
+}
+
 /* Writes and reads until no more than `unsent` bytes and `replies` replies are outstanding. */
 static int pump(struct redis *redis, size_t unsent, int64_t replies, struct tare_error *error)
 {
@@ -233,10 +244,7 @@ static int pump(struct redis *redis, size_t unsent, int64_t replies, struct tare
                 break;
             return redis_lost(redis, "the server closed the connection", error);
         }
-        if (loader->sent == loader->out.length) {
-            loader->sent = 0;
-            buffer_clear(&loader->out);
-        }
+        drop_sent(loader);
         if (take_replies(redis, error))
             return -1;
         if (loader->refusal)
