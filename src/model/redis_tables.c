@@ -194,6 +194,12 @@ static void bucket_outcomes(int64_t fields, int64_t presized, struct redis_outco
             outcome.probability = 1.0 / TRIES;
             outcome_add(outcomes, outcome);
         }
+        /* Rare ones beyond the last place were left out. */
+        double all = 0;
+        for (size_t i = 0; i < outcomes->count; i++)
+            all += outcomes->items[i].probability;
+        for (size_t i = 0; i < outcomes->count; i++)
+            outcomes->items[i].probability /= all;
         return;
     }
     int64_t buckets = redis_bucket_count(fields), old = buckets / 2;
