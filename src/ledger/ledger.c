@@ -122,6 +122,47 @@ void ledger_note(struct ledger *ledger, const char *format, ...)
     ledger->notes[ledger->note_count++] = memory_text(note);
 }
 
+void ledger_add_block(struct ledger *ledger, const char *kind, int64_t requested, double count)
+{
+    MEMORY_GROW(ledger->blocks, ledger->block_count, ledger->block_capacity);
+    ledger->blocks[ledger->block_count++] =
+        (struct ledger_block){memory_text(kind), requested, count};
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct ledger_block *one = a, *other = b;
+    int kinds = strcmp(one->kind, other->kind);
+
+    if (kinds != 0)
+        return kinds;
+    return (one->requested > other->requested) - (one->requested < other->requested);
+}
+
+/* A model tells kinds by address, so the same name and size may be there more than once. */
+static void put_blocks(struct ledger *ledger, const struct blocks *blocks)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < blocks->class_size; i++)
+        if (blocks->classes[i].kind)
+            ledger_add_block(ledger, blocks->classes[i].kind, blocks->classes[i].requested,
+                             blocks->classes[i].count);
+    if (ledger->block_count == 0)
+        return;
+    qsort(ledger->blocks, ledger->block_count, sizeof *ledger->blocks, compare_blocks);
+    for (size_t i = 1; i < ledger->block_count; i++) {
+        struct ledger_block *block = &ledger->blocks[i];
+        if (compare_blocks(&ledger->blocks[kept], block) == 0) {
+            ledger->blocks[kept].count += block->count;
+            free(block->kind);
+        } else {
+            ledger->blocks[++kept] = *block;
+        }
+    }
+    ledger->block_count = kept + 1;
+}
+
 /* All rows that stand so far, in the totals' terms: without totals and base. */
 static int64_t sum_so_far(const struct ledger *ledger)
 {
@@ -196,6 +237,7 @@ void ledger_close(struct ledger *ledger, const char *state, const struct counted
         close_measured(ledger, measurement);
     else
         close_predicted(ledger, prediction);
+    put_blocks(ledger, &prediction->blocks);
     for (size_t i = 0; i < prediction->note_count; i++)
         ledger_note(ledger, "%s", prediction->notes[i]);
     for (size_t i = 0; measurement && i < measurement->note_count; i++)
@@ -406,6 +448,9 @@ void ledger_free(struct ledger *ledger)
     figures_free(&ledger->samples);
     evidence_free(&ledger->evidence);
     free(ledger->evidence_source);
+    for (size_t i = 0; i < ledger->block_count; i++)
+        free(ledger->blocks[i].kind);
+    free(ledger->blocks);
     free(ledger->subtotal_name);
     for (size_t i = 0; i < ledger->note_count; i++)
         free(ledger->notes[i]);

@@ -19,6 +19,13 @@ struct ledger_row {
     bool has_spread;
 };
 
+/* Blocks that the model says are there: so many of one kind and one requested size. */
+struct ledger_block {
+    char *kind; /* "sds", "dictEntry" */
+    int64_t requested;
+    double count; /* an expected number; negative where the base holds one that is gone */
+};
+
 /* One closed ledger: a cell in one state. Rows are in account order. */
 struct ledger {
     char *state; /* "settled" */
@@ -28,7 +35,9 @@ struct ledger {
     struct figures samples; /* raw figures of this state */
     struct evidence evidence;
     char *evidence_source; /* owned text behind evidence.source where it was read from a file */
-    int64_t subtotal;      /* figure on the way; 0: none */
+    struct ledger_block *blocks; /* by kind and requested size */
+    size_t block_count, block_capacity;
+    int64_t subtotal; /* figure on the way; 0: none */
     char *subtotal_name;
     char **notes;
     size_t note_count, note_capacity;
@@ -40,10 +49,10 @@ struct ledger {
 
 /* Closes an empty ledger: counted (payload and encoding) + prediction + measurement -> rows with
  * both residuals and totals, and the notes of both. An account that holds nothing has no row, but
- * for key, values, residuals, totals and base. Where resident memory can't be seen the ledger ends
- * at total.allocated. measurement NULL: a prediction (plan), modelled but for what is counted, with
- * the ranges, the peak and the table steps. Where measured, the stage server is the measurement's
- * alone: what the prediction says of it is left out. */
+ * for key, values, residuals, totals and base. The prediction's blocks are kept. Where resident
+ * memory can't be seen the ledger ends at total.allocated. measurement NULL: a prediction (plan),
+ * modelled but for what is counted, with the ranges, the peak and the table steps. Where measured,
+ * the stage server is the measurement's alone: what the prediction says of it is left out. */
 void ledger_close(struct ledger *ledger, const char *state, const struct counted *counted,
                   const struct prediction *prediction, const struct measurement *measurement);
 /* Puts a row into its place in account order, and returns it (until the next call). Rows of one
@@ -61,6 +70,8 @@ int ledger_check(const struct ledger *ledger, struct tare_error *error);
 const struct ledger_row *ledger_find(const struct ledger *ledger, const struct account *account);
 int64_t ledger_bytes(const struct ledger *ledger,
                      const struct account *account); /* 0 where missing */
+/* Adds blocks; the kind is copied. */
+void ledger_add_block(struct ledger *ledger, const char *kind, int64_t requested, double count);
 void ledger_note(struct ledger *ledger, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ledger_free(struct ledger *ledger);

@@ -128,6 +128,24 @@ static json_t *evidence_value(const struct evidence *evidence)
     return object;
 }
 
+/* A count is a whole number but where the model expects a part of one. */
+static json_t *blocks_value(const struct ledger *ledger)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < ledger->block_count; i++) {
+        const struct ledger_block *block = &ledger->blocks[i];
+        bool whole = block->count == floor(block->count) && fabs(block->count) < 1e15;
+        json_t *one = json_object();
+        json_object_set_new(one, "kind", text_value(block->kind));
+        json_object_set_new(one, "requested", json_integer(block->requested));
+        json_object_set_new(one, "count",
+                            whole ? json_integer((int64_t)block->count) : real_value(block->count));
+        json_array_append_new(rows, one);
+    }
+    return rows;
+}
+
 static json_t *headline_value(const struct ledger *ledger)
 {
     struct headline headline = ledger_headline(ledger);
@@ -190,6 +208,8 @@ static json_t *ledger_value(const struct ledger *ledger, int64_t records)
     json_object_set_new(object, "inputs", figures_value(&ledger->inputs));
     if (ledger->evidence.source || ledger->evidence.count)
         json_object_set_new(object, "evidence", evidence_value(&ledger->evidence));
+    if (ledger->block_count)
+        json_object_set_new(object, "blocks", blocks_value(ledger));
     for (size_t i = 0; i < ledger->note_count; i++)
         json_array_append_new(notes, text_value(ledger->notes[i]));
     json_object_set_new(object, "notes", notes);
@@ -637,6 +657,33 @@ static int read_evidence(const struct reader *reader, const json_t *object, stru
     return 0;
 }
 
+static int read_blocks(const struct reader *reader, const json_t *object, struct ledger *ledger)
+{
+    json_t *rows, *value;
+    size_t i;
+
+    if (read_list(reader, object, "blocks", false, &rows))
+        return -1;
+    json_array_foreach(rows, i, value)
+    {
+        struct reader inner = within(reader, "blocks", i);
+        char *kind = NULL;
+        int64_t requested = 0;
+        double count = 0;
+        int failed = read_text(&inner, value, "kind", true, &kind) ||
+                     read_integer(&inner, value, "requested", true, &requested) ||
+                     read_real(&inner, value, "count", &count);
+        if (!failed && !json_object_get(value, "count"))
+            failed = fail(&inner, "'count' is missing");
+        if (!failed)
+            ledger_add_block(ledger, kind, requested, count);
+        free(kind);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_steps(const struct reader *reader, const json_t *object, struct ledger *ledger)
 {
     const size_t room = sizeof ledger->steps / sizeof ledger->steps[0];
@@ -673,7 +720,7 @@ static int read_ledger(const struct reader *reader, json_t *object, struct ledge
         read_steps(reader, object, ledger) ||
         read_figures(reader, object, "inputs", &ledger->inputs) ||
         read_evidence(reader, json_object_get(object, "evidence"), ledger) ||
-        read_list(reader, object, "notes", false, &notes) ||
+        read_blocks(reader, object, ledger) || read_list(reader, object, "notes", false, &notes) ||
         read_figures(reader, object, "samples", &ledger->samples))
         return -1;
     json_array_foreach(rows, i, value)

@@ -181,6 +181,11 @@ static inline void sample_predicted(struct cell *cell)
     prediction.steps[1] = (struct table_step){2049, 32768, 0};
     prediction.step_count = 2;
     prediction_note(&prediction, "layout of 7.4 verified on 7.4.1");
+    blocks_open(&prediction.blocks, &cell->build);
+    blocks_add_plain(&prediction.blocks, "table", 1, 0, &account_key_table, 8192);
+    blocks_add_plain(&prediction.blocks, "table", -1, 0, &account_key_table, 32);
+    blocks_add_plain(&prediction.blocks, "dictEntry", 10000, 0, &account_field_entries, 24);
+    blocks_add_plain(&prediction.blocks, "node", 750.25, 0, &account_skip_list, 40);
     cell->states = memory_new(sizeof *cell->states);
     cell->state_count = cell->state_capacity = 1;
     ledger_close(&cell->states[0], "settled", &counted, &prediction, NULL);

@@ -112,6 +112,35 @@ static void prediction_is_modelled_with_ranges(void **state)
     cell_free(&cell);
 }
 
+/* Two parts of a model may each have a kind of the same name. */
+static void blocks_are_kept_by_kind_and_size(void **state)
+{
+    static const char one[] = "table", kind[] = "sds";
+    const char other[] = "table";
+    struct ledger ledger = {0};
+    struct prediction prediction = {0};
+    struct build build = {.store = "redis", .allocator = "jemalloc-5.3.0", .quantum = 8};
+    (void)state;
+    blocks_open(&prediction.blocks, &build);
+    blocks_add_plain(&prediction.blocks, one, 3, 0, &account_key_table, 128);
+    blocks_add_plain(&prediction.blocks, other, -0.5, 0, &account_key_table, 128);
+    blocks_add_plain(&prediction.blocks, one, 1, 0, &account_key_table, 64);
+    blocks_add_plain(&prediction.blocks, kind, 4, 10, &account_value_sds, 2);
+    assert_int_equal(prediction.blocks.class_count, 4);
+    prediction.allocated = 128; /* none of its amounts; ledger_check isn't asked */
+    ledger_close(&ledger, "settled", &(struct counted){0}, &prediction, NULL);
+    prediction_free(&prediction);
+    assert_int_equal(ledger.block_count, 3);
+    assert_string_equal(ledger.blocks[0].kind, "sds");
+    assert_int_equal(ledger.blocks[0].requested, 12);
+    assert_true(ledger.blocks[0].count == 4);
+    assert_string_equal(ledger.blocks[1].kind, "table");
+    assert_int_equal(ledger.blocks[1].requested, 64);
+    assert_int_equal(ledger.blocks[2].requested, 128);
+    assert_true(ledger.blocks[2].count == 2.5);
+    ledger_free(&ledger);
+}
+
 /* A model whose total is not the sum of its accounts is found out. */
 static void prediction_that_does_not_sum_is_a_fault(void **state)
 {
@@ -397,6 +426,7 @@ int main(void)
         cmocka_unit_test(errors_cannot_cancel_in_the_share),
         cmocka_unit_test(unseen_resident_ends_at_allocated),
         cmocka_unit_test(prediction_is_modelled_with_ranges),
+        cmocka_unit_test(blocks_are_kept_by_kind_and_size),
         cmocka_unit_test(prediction_that_does_not_sum_is_a_fault),
         cmocka_unit_test(no_records_close_too),
         cmocka_unit_test(amounts_of_one_account_are_one_row),

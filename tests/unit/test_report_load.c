@@ -116,6 +116,33 @@ static void checkpoints_and_samples_come_back(void **state)
     buffer_free(&text);
 }
 
+static void blocks_come_back(void **state)
+{
+    struct report report, loaded;
+    struct buffer text = {0};
+    struct tare_error error = {0};
+    (void)state;
+    sample_of(&report, sample_predicted);
+    render(&report, "json", &text);
+    assert_int_equal(load(text.data, text.length, &loaded, &error), 0);
+    const struct ledger *ledger = &loaded.cells[0].states[0];
+    assert_int_equal(ledger->block_count, 4);
+    assert_string_equal(ledger->blocks[0].kind, "dictEntry");
+    assert_int_equal(ledger->blocks[0].requested, 24);
+    assert_true(ledger->blocks[0].count == 10000);
+    assert_true(ledger->blocks[1].count == 750.25);
+    assert_int_equal(ledger->blocks[2].requested, 32);
+    assert_true(ledger->blocks[2].count == -1);
+    report_free(&loaded);
+    char *place = strstr(text.data, "\"count\": 750.25");
+    assert_non_null(place);
+    memcpy(place, "\"coins\"", strlen("\"coins\""));
+    assert_int_equal(load(text.data, text.length, &loaded, &error), -1);
+    assert_non_null(strstr(error.message, "blocks[1]: 'count' is missing"));
+    report_free(&report);
+    buffer_free(&text);
+}
+
 static void csv_comes_back(void **state)
 {
     struct report report;
@@ -391,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_comes_back_whole),
         cmocka_unit_test(checkpoints_and_samples_come_back),
+        cmocka_unit_test(blocks_come_back),
         cmocka_unit_test(csv_comes_back),
         cmocka_unit_test(csv_in_any_order),
         cmocka_unit_test(what_is_no_report_says_so),
