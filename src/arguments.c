@@ -387,38 +387,15 @@ int arguments_write(struct arguments *arguments, const struct report *report,
     return failed;
 }
 
-/* The password of "scheme://[user]:password@": from the colon to the last '@' before the path. */
-static void append_masked(struct buffer *out, const char *word)
-{
-    const char *authority = strstr(word, "://");
-    const char *at = NULL, *colon = NULL;
-    if (authority) {
-        authority += 3;
-        for (const char *c = authority; *c && *c != '?' && *c != '#'; c++)
-            if (*c == '@')
-                at = c;
-        for (const char *c = authority; at && c < at; c++)
-            if (*c == ':') {
-                colon = c;
-                break;
-            }
-    }
-    if (!at || !colon) {
-        buffer_text(out, word);
-        return;
-    }
-    buffer_append(out, word, (size_t)(colon - word) + 1);
-    buffer_text(out, "***");
-    buffer_text(out, at);
-}
-
 char *arguments_command_line(int argc, char **argv)
 {
     struct buffer out = {0};
     buffer_text(&out, "tare");
     for (int i = 0; i < argc; i++) {
         buffer_byte(&out, ' ');
-        append_masked(&out, argv[i]);
+        char *word = server_text_masked(argv[i]);
+        buffer_text(&out, word);
+        free(word);
     }
     return buffer_steal(&out);
 }

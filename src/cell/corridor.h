@@ -34,6 +34,13 @@ int corridor_settings(struct corridor *corridor, struct figures *settings,
 void cell_set_name(struct cell *cell, const struct cell_request *request,
                    const struct report *report);
 
+/* Counted bytes of `sampled` records as those of `records`: each account is rounded on its own. */
+void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t records);
+
+/* The settings that a server says it runs with, of its samples ("config.NAME"), by the names that
+ * models know. */
+void cell_model_settings(const struct figures *samples, struct figures *settings);
+
 /* "NAME=VALUE NAME=VALUE": settings, then state inputs (without their ".source"). The caller frees.
  */
 char *cell_settings_text(const struct figures *settings, const struct figures *inputs);

@@ -165,13 +165,10 @@ static int sample_base(struct measuring *m, struct tare_error *error)
     return probes_read(store, &cell->base, error);
 }
 
-/* The model's settings: what the cell was given, under what the server says it runs with. */
-static void model_settings(const struct measuring *m, struct figures *settings)
+void cell_model_settings(const struct figures *samples, struct figures *settings)
 {
-    const struct figures *base = &m->cell->base;
-    figures_copy(settings, &m->settings);
-    for (size_t i = 0; i < base->count; i++) {
-        const struct figure *figure = &base->items[i];
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct figure *figure = &samples->items[i];
         if (strncmp(figure->name, "config.", 7) != 0)
             continue;
         if (figure->type == FIGURE_TEXT)
@@ -377,7 +374,8 @@ static int measure(struct measuring *m, struct tare_error *error)
     cell_set_name(cell, request, m->report);
 
     struct figures settings = {0};
-    model_settings(m, &settings);
+    figures_copy(&settings, &m->settings);
+    cell_model_settings(&cell->base, &settings);
     m->corridor.model = model_open(&cell->build, &settings, error);
     figures_free(&settings);
     if (!m->corridor.model)

@@ -16,7 +16,7 @@ static void scale(int64_t *bytes, int64_t sampled, int64_t records)
     *bytes = (int64_t)((wide + (wide >= 0 ? sampled / 2 : -sampled / 2)) / sampled);
 }
 
-static void counted_scale(struct counted *counted, int64_t sampled, int64_t records)
+void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t records)
 {
     if (sampled == records || sampled == 0)
         return;
@@ -42,7 +42,7 @@ static int predict(struct corridor *corridor, struct cell *cell, struct tare_err
     if (failed)
         return -1;
     struct counted counted = corridor->counted;
-    counted_scale(&counted, sampled, records);
+    corridor_scale_counted(&counted, sampled, records);
     failed =
         corridor->model->kind->predict(corridor->model, sampled, records, counted_sum(&counted),
                                        &selection->given, &prediction, error);

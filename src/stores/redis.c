@@ -93,7 +93,7 @@ int redis_build_of_version_text(const char *program, const char *text, struct bu
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-static void flatten(const redisReply *reply, const char *prefix, struct figures *figures)
+void redis_flatten(const redisReply *reply, const char *prefix, struct figures *figures)
 {
     switch (reply->type) {
     case REDIS_REPLY_INTEGER:
@@ -107,17 +107,22 @@ static void flatten(const redisReply *reply, const char *prefix, struct figures 
         else
             figures_parse(figures, prefix, reply->str);
         return;
-    case REDIS_REPLY_ARRAY:
-        /* Names and values in turn, as MEMORY STATS and CONFIG GET have it. */
-        for (size_t i = 0; i + 1 < reply->elements; i += 2) {
+    case REDIS_REPLY_ARRAY: {
+        size_t step = reply->elements % 2 == 0 ? 2 : 1;
+        for (size_t i = 0; i < reply->elements; i += step) {
             const redisReply *name = reply->element[i];
-            char *path = name->type == REDIS_REPLY_INTEGER
-                             ? memory_format("%s.%lld", prefix, name->integer)
-                             : memory_format("%s.%s", prefix, name->str ? name->str : "");
-            flatten(reply->element[i + 1], path, figures);
+            char *path;
+            if (step == 1)
+                path = memory_format("%s.%zu", prefix, i);
+            else if (name->type == REDIS_REPLY_INTEGER)
+                path = memory_format("%s.%lld", prefix, name->integer);
+            else
+                path = memory_format("%s.%s", prefix, name->str ? name->str : "");
+            redis_flatten(reply->element[i + step - 1], path, figures);
             free(path);
         }
         return;
+    }
     default:
         return;
     }
@@ -129,7 +134,7 @@ int redis_ask(struct store *store, const char *question, const char *prefix,
     redisReply *reply = redis_line((struct redis *)store, question, error);
     if (!reply)
         return -1;
-    flatten(reply, prefix, figures);
+    redis_flatten(reply, prefix, figures);
     freeReplyObject(reply);
     return 0;
 }
@@ -287,8 +292,12 @@ static int guard(struct redis *redis, struct tare_error *error)
     redisReply *reply = redis_line(redis, "DBSIZE", error);
     if (!reply)
         return -1;
+    bool counted = reply->type == REDIS_REPLY_INTEGER;
     int64_t keys = reply->integer;
     freeReplyObject(reply);
+    if (!counted)
+        return error_set(error, TARE_STORE, "%s: DBSIZE is answered by no number",
+                         redis->store.address);
     if (keys == 0)
         return 0;
     return error_set(error, TARE_STORE,
@@ -297,19 +306,21 @@ static int guard(struct redis *redis, struct tare_error *error)
                      redis->store.address, redis->place.database, (long long)keys);
 }
 
-/* CONFIG GET of one name: true and the value where the server knows it. */
-static bool config_get(struct redis *redis, const char *name, char **value)
+/* CONFIG GET of one name. Managed services refuse it: then the error has the server's words. */
+static int config_get(struct redis *redis, const char *name, char **value, struct tare_error *error)
 {
-    struct tare_error ignored;
     const char *words[] = {"CONFIG", "GET", name};
-    redisReply *reply = redis_command(redis, 3, words, NULL, &ignored);
+    redisReply *reply = redis_command(redis, 3, words, NULL, error);
+    if (!reply)
+        return error_prefix(error, "this cell needs the setting '%s'", name);
     bool known =
-        reply && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 && reply->element[1]->str;
+        reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 && reply->element[1]->str;
     if (known)
         *value = memory_text(reply->element[1]->str);
-    if (reply)
-        freeReplyObject(reply);
-    return known;
+    freeReplyObject(reply);
+    return known ? 0
+                 : error_set(error, TARE_STORE, "%s: the server has no setting '%s'",
+                             redis->store.address, name);
 }
 
 static int config_set(struct redis *redis, const char *name, const char *value,
@@ -331,11 +342,10 @@ static int change_settings(struct redis *redis, const struct figures *settings,
         char *name = setting_name(settings->items[i].name, redis->version);
         char *value = setting_value(&settings->items[i]);
         char *old = NULL;
-        int failed = 0;
-        if (!config_get(redis, name, &old))
-            failed = error_set(error, TARE_STORE, "%s: the server has no setting '%s'",
-                               redis->store.address, name);
-        else if (strcmp(old, value) != 0 && !redis->store.limits.allow_config)
+        int failed = config_get(redis, name, &old, error);
+        if (failed) {
+            /* said by config_get */
+        } else if (strcmp(old, value) != 0 && !redis->store.limits.allow_config)
             failed = error_set(error, TARE_STORE,
                                "%s: this cell needs %s %s where the server has %s; --allow-config "
                                "lets tare change it, and it is put back at the end",
@@ -751,6 +761,7 @@ const struct store_kind store_redis = {
     .settle = redis_settle,
     .glance = redis_glance,
     .read_all = redis_read_all,
+    .sample = redis_sample,
     .ask = redis_ask,
     .close = redis_close,
 };

@@ -19,9 +19,9 @@ struct redis_place {
     char *user, *password; /* never printed; NULL: none */
 };
 
-/* Parses redis://[[user]:password@]host[:port][/db] and unix:///path/to/socket[?db=N]; percent
- * escapes are read in user and password. rediss:// is refused by name. Messages name host and port
- * alone. */
+/* Parses redis://[[user]:password@]host[:port][/db] and unix://[[user]:password@]/path[?db=N] (also
+ * valkey://); percent escapes are read in user and password. TLS (rediss://) is refused by name.
+ * Messages name host and port alone. The caller frees the place, also after a failure. */
 int redis_place_parse(const char *url, struct redis_place *place, struct tare_error *error);
 void redis_place_free(struct redis_place *place);
 /* "host:port" or the socket's path, for messages. */
@@ -31,6 +31,11 @@ void redis_place_name(const struct redis_place *place, char *out, size_t size);
  * patience_ms at most. NULL: *error says host and reason. */
 redisContext *redis_connect(const struct redis_place *place, const char *name, int patience_ms,
                             struct tare_error *error);
+
+/* The message for what a server said to a command of logging in; returns -1. with_user: AUTH had
+ * a user's name too. Never shows the password. */
+int redis_refusal(const char *name, const char *command, bool with_user, const char *said,
+                  struct tare_error *error);
 
 struct redis_loader;
 
@@ -64,8 +69,14 @@ int redis_flush(struct store *store, struct tare_error *error);
 void redis_load_close(struct store *store);
 /* The commands that write the object, as RESP, appended; returns how many commands they are. */
 int redis_wire(struct buffer *out, const struct object *object);
+/* Remembers the key of what is about to be written to a server that isn't tare's own (else does
+ * nothing), so that redis_wipe() can remove it. */
+int redis_remember(struct redis *redis, const struct object *object, struct tare_error *error);
 /* Removes every key in redis->keys from the server. */
 void redis_wipe(struct redis *redis);
+/* A reply as figures: names and values in turn under the prefix, as MEMORY STATS and CONFIG GET
+ * have them; an array of an odd length is a list, its elements numbered from 0. */
+void redis_flatten(const redisReply *reply, const char *prefix, struct figures *figures);
 
 /* What valkey.c takes over from redis.c. */
 struct store *redis_open(const struct server_spec *spec, const struct figures *settings,
@@ -76,6 +87,8 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
 int redis_settle(struct store *store, bool *quiet, struct tare_error *error);
 int redis_glance(struct store *store, struct figures *figures, struct tare_error *error);
 int redis_read_all(struct store *store, int64_t *count, struct tare_error *error);
+int redis_sample(struct store *store, int64_t count, store_object_sink *sink, void *context,
+                 int64_t *keys, int64_t *skipped, struct tare_error *error);
 int redis_ask(struct store *store, const char *question, const char *prefix,
               struct figures *figures, struct tare_error *error);
 int redis_build_of_version_text(const char *program, const char *text, struct build *build,

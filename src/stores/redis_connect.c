@@ -11,13 +11,15 @@
 
 /* An unreachable server is said within 5 s in all: connecting and the first reply. */
 #define CONNECT_MS 2000
+/* sun_path holds 108 bytes with its NUL (unix(7)); hiredis would cut a longer one. */
+#define SOCKET_PATH_MOST 107
 
 /* Percent escapes read; anything else stays as it is. The caller frees. */
 static char *unescape(const char *text, size_t length)
 {
     char *out = memory_new(length + 1), *end = out;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '%' && i + 2 <= length - 1 && isxdigit((unsigned char)text[i + 1]) &&
+        if (text[i] == '%' && i + 2 < length && isxdigit((unsigned char)text[i + 1]) &&
             isxdigit((unsigned char)text[i + 2])) {
             char digits[] = {text[i + 1], text[i + 2], '\0'};
             *end++ = (char)strtol(digits, NULL, 16);
@@ -50,32 +52,47 @@ static int place_database(struct redis_place *place, const char *text, struct ta
     return 0;
 }
 
-static int place_unix(struct redis_place *place, const char *path, struct tare_error *error)
+static int place_unix(struct redis_place *place, const char *text, struct tare_error *error)
 {
+    /* "unix://[user]:password@/path": a user stands before the path, as redis-py has it. */
+    const char *path = strchr(text, '/');
+    const char *at = path && path > text && path[-1] == '@' ? path - 1 : NULL;
+    if (at)
+        place_user(place, text, (size_t)(at - text));
+    else
+        path = text;
     const char *query = strchr(path, '?');
     size_t length = query ? (size_t)(query - path) : strlen(path);
-    place->socket = memory_text_n(path, length);
     if (!length)
         return error_set(error, TARE_USAGE,
                          "the URL names no socket: 'unix:///run/redis/redis.sock'");
+    if (*path != '/')
+        return error_set(error, TARE_USAGE,
+                         "a socket's URL holds a whole path: 'unix:///run/redis/redis.sock'");
+    if (length > SOCKET_PATH_MOST)
+        return error_set(error, TARE_USAGE, "the socket's path in the URL is longer than %d bytes",
+                         SOCKET_PATH_MOST);
+    place->socket = memory_text_n(path, length);
     if (query && strncmp(query, "?db=", 4) != 0)
         return error_set(error, TARE_USAGE, "the URL of socket '%s' takes ?db=N alone",
                          place->socket);
     return query ? place_database(place, query + 4, error) : 0;
 }
 
-/* host[:port], host an IPv6 address in brackets perhaps. */
+/* host[:port], host an IPv6 address in brackets perhaps. What stands there may be a password whose
+ * "@host" was forgotten: no message shows it. */
 static int place_host(struct redis_place *place, const char *text, size_t length,
                       struct tare_error *error)
 {
     const char *end = text + length, *port = NULL;
     if (length && *text == '[') {
         const char *close = memchr(text, ']', length);
-        if (!close)
-            return error_set(error, TARE_USAGE, "the URL's host '%.*s' lacks its ']'", (int)length,
-                             text);
+        if (!close || (close + 1 < end && close[1] != ':'))
+            return error_set(error, TARE_USAGE,
+                             "the URL's host begins with '[' but is no '[ADDRESS]' or "
+                             "'[ADDRESS]:PORT'");
         place->host = memory_text_n(text + 1, (size_t)(close - text) - 1);
-        if (close + 1 < end && close[1] == ':')
+        if (close + 1 < end)
             port = close + 2;
     } else {
         const char *colon = memchr(text, ':', length);
@@ -91,10 +108,14 @@ static int place_host(struct redis_place *place, const char *text, size_t length
         return 0;
     char *digits = memory_text_n(port, (size_t)(end - port));
     int64_t number = 0;
-    int failed = parse_integer(digits, 1, 65535, "the port in the URL", &number, error);
+    int failed = parse_integer(digits, 1, 65535, "", &number, NULL);
     free(digits);
+    if (failed)
+        return error_set(error, TARE_USAGE,
+                         "the port in the URL is no number from 1 to 65535; a password goes before "
+                         "an '@', an IPv6 address into brackets");
     place->port = (int)number;
-    return failed;
+    return 0;
 }
 
 int redis_place_parse(const char *url, struct redis_place *place, struct tare_error *error)
@@ -102,7 +123,8 @@ int redis_place_parse(const char *url, struct redis_place *place, struct tare_er
     *place = (struct redis_place){0};
     const char *authority = strstr(url, "://");
     size_t scheme = authority ? (size_t)(authority - url) : 0;
-    authority += 3;
+    if (authority)
+        authority += 3;
     if (scheme == 4 && strncasecmp(url, "unix", 4) == 0)
         return place_unix(place, authority, error);
     bool tls = (scheme == 6 && strncasecmp(url, "rediss", 6) == 0) ||
@@ -112,26 +134,27 @@ int redis_place_parse(const char *url, struct redis_place *place, struct tare_er
         return error_set(error, TARE_USAGE,
                          "a URL of this kind begins with redis:// or unix://, not '%.*s://'",
                          (int)scheme, url);
-    size_t length = strcspn(authority, "/?");
-    const char *at = NULL;
-    for (size_t i = 0; i < length; i++)
-        if (authority[i] == '@')
-            at = authority + i;
+    size_t length = strcspn(authority, "/?#");
+    if (strchr(authority + length, '@'))
+        return error_set(error, TARE_USAGE,
+                         "the URL has an '@' behind a '/', '?' or '#': in a password write these "
+                         "as %%2F, %%3F, %%23, and '@' as %%40");
+    const char *at = memrchr(authority, '@', length);
     const char *host = at ? at + 1 : authority;
     size_t host_length = length - (size_t)(host - authority);
-    if (tls)
-        return error_set(error, TARE_STORE,
-                         "%.*s: TLS ('%.*s://') can't be spoken by the hiredis that tare was built "
-                         "with; tunnel it, or use redis://",
-                         (int)host_length, host, (int)scheme, url);
-    if (at)
-        place_user(place, authority, (size_t)(at - authority));
     if (place_host(place, host, host_length, error))
         return -1;
+    if (tls)
+        return error_set(error, TARE_STORE,
+                         "%s:%d: TLS ('%.*s://') can't be spoken by the hiredis that tare was "
+                         "built with; tunnel it, or use redis://",
+                         place->host, place->port, (int)scheme, url);
+    if (at)
+        place_user(place, authority, (size_t)(at - authority));
     const char *path = authority + length;
-    if (*path == '?' || strchr(path, '?'))
-        return error_set(error, TARE_USAGE, "the URL of %s:%d takes no '?'; redis://host:port/DB",
-                         place->host, place->port);
+    if (strpbrk(path, "?#"))
+        return error_set(error, TARE_USAGE, "the URL of %s:%d takes no '%c'; redis://host:port/DB",
+                         place->host, place->port, *strpbrk(path, "?#"));
     return *path == '/' ? place_database(place, path + 1, error) : 0;
 }
 
@@ -179,6 +202,30 @@ static int reply_fault(const redisContext *context, const char *name, struct tar
                      context->errstr[0] ? context->errstr : "the connection was lost");
 }
 
+int redis_refusal(const char *name, const char *command, bool with_user, const char *said,
+                  struct tare_error *error)
+{
+    /* maxclients: the server says so to whatever comes first, and closes. */
+    if (strstr(said, "max number of clients"))
+        return error_set(error, TARE_STORE,
+                         "%s: the server has as many clients as it takes (its maxclients)", name);
+    if (strncmp(said, "NOAUTH", 6) == 0)
+        return error_set(error, TARE_STORE,
+                         "%s: a password is needed: redis://:PASSWORD@host:port", name);
+    if (strcmp(command, "AUTH") != 0)
+        return error_set(error, TARE_STORE, "%s: %s: %s", name, command, said);
+    if (with_user && strstr(said, "wrong number"))
+        return error_set(error, TARE_STORE,
+                         "%s: this server knows no users (ACL came with Redis 6); give the "
+                         "password alone: redis://:PASSWORD@host",
+                         name);
+    /* These words would repeat the arguments. */
+    if (strstr(said, "unknown command"))
+        return error_set(error, TARE_STORE, "%s: the server knows no AUTH; leave the password out",
+                         name);
+    return error_set(error, TARE_STORE, "%s: the password was refused: %s", name, said);
+}
+
 /* Runs a command on a fresh connection; -1 with the server's own words. */
 static int introduce(redisContext *context, const char *name, int count, const char **words,
                      struct tare_error *error)
@@ -188,19 +235,7 @@ static int introduce(redisContext *context, const char *name, int count, const c
         return reply_fault(context, name, error);
     int failed = 0;
     if (reply->type == REDIS_REPLY_ERROR) {
-        const char *said = reply->str;
-        if (strcmp(words[0], "AUTH") == 0 && count == 3 && strstr(said, "wrong number"))
-            failed = error_set(error, TARE_STORE,
-                               "%s: this server knows no users (ACL came with Redis 6); give the "
-                               "password alone: redis://:PASSWORD@host",
-                               name);
-        else if (strcmp(words[0], "AUTH") == 0)
-            failed = error_set(error, TARE_STORE, "%s: the password was refused: %s", name, said);
-        else if (strncmp(said, "NOAUTH", 6) == 0)
-            failed = error_set(error, TARE_STORE,
-                               "%s: a password is needed: redis://:PASSWORD@host:port", name);
-        else
-            failed = error_set(error, TARE_STORE, "%s: %s", name, said);
+        failed = redis_refusal(name, words[0], count == 3, reply->str, error);
     }
     freeReplyObject(reply);
     return failed;
@@ -256,14 +291,14 @@ int redis_lost(struct redis *redis, const char *reason, struct tare_error *error
         if (!redis->process.pid) {
             struct buffer words = {0};
             process_last_words(&redis->process, &words);
-            error_set(error, TARE_STORE, "%s: the server ended after %lld writes%s%s",
+            error_set(error, TARE_STORE, "%s: the server ended after %lld objects%s%s",
                       redis->store.kind->name, (long long)redis->store.written,
                       words.length ? ": " : "", words.length ? words.data : "");
             buffer_free(&words);
             return -1;
         }
     }
-    return error_set(error, TARE_STORE, "%s: %s after %lld writes", redis->store.address, reason,
+    return error_set(error, TARE_STORE, "%s: %s after %lld objects", redis->store.address, reason,
                      (long long)redis->store.written);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/buffer.h"
 #include "core/memory.h"
 #include "stores/process.h"
 
@@ -18,22 +19,28 @@ extern const struct store_kind store_redis, store_valkey, store_mongodb, store_n
 const struct store_kind *const store_kinds[] = {&store_redis, &store_valkey, &store_mongodb,
                                                 &store_null, NULL};
 
-int store_kinds_check(struct tare_error *error)
+int store_table_check(const struct store_kind *const kinds[], struct tare_error *error)
 {
-    for (size_t i = 0; store_kinds[i]; i++) {
-        const struct store_kind *kind = store_kinds[i];
+    for (size_t i = 0; kinds[i]; i++) {
+        const struct store_kind *kind = kinds[i];
         if (!kind->name || !kind->family || !kind->summary || !kind->open || !kind->describe ||
             !kind->load_open || !kind->put || !kind->flush || !kind->load_close || !kind->glance ||
             !kind->ask || !kind->close ||
-            (kind->program && (!kind->install || !kind->build_of_version_text)))
+            (kind->program && (!kind->install || !kind->build_of_version_text)) ||
+            (kind->engines && !kind->engines[0]))
             return error_set(error, TARE_USAGE, "internal: store '%s' is incomplete",
                              kind->name ? kind->name : "?");
         for (size_t j = 0; j < i; j++)
-            if (strcmp(store_kinds[j]->name, kind->name) == 0)
+            if (strcmp(kinds[j]->name, kind->name) == 0)
                 return error_set(error, TARE_USAGE, "internal: store '%s' is there twice",
                                  kind->name);
     }
     return 0;
+}
+
+int store_kinds_check(struct tare_error *error)
+{
+    return store_table_check(store_kinds, error);
 }
 
 const struct store_kind *store_kind_of_name(const char *name)
@@ -54,23 +61,54 @@ const struct store_kind *store_kind_of_family(const char *family)
 
 /* ---- parsing ------------------------------------------------------------------------------- */
 
-/* The password of "scheme://[user]:password@host": from the first colon of the authority to the
- * last '@' before the path. */
-static char *masked(const char *text)
+/* Where the authority "HOST[:PORT][,HOST...]" holds what is no port behind a colon: a password
+ * whose "@HOST" was forgotten. NULL: nowhere. */
+static const char *no_port(const char *authority)
+{
+    bool bracket = false;
+    for (const char *c = authority; *c && !strchr("/?", *c); c++) {
+        bracket = *c == '[' || (bracket && *c != ']');
+        if (*c != ':' || bracket)
+            continue;
+        size_t digits = strspn(c + 1, "0123456789");
+        if (c[1 + digits] && !strchr("/?,", c[1 + digits]))
+            return c;
+    }
+    return NULL;
+}
+
+/* A copy of the text in which *** stands for each value of a parameter whose name ends in
+ * "password" (MongoDB: tlsCertificateKeyFilePassword). */
+static char *masked_parameters(const char *text)
+{
+    static const char word[] = "password=";
+    struct buffer out = {0};
+    for (const char *found; (found = strcasestr(text, word));) {
+        size_t length = (size_t)(found - text) + sizeof word - 1;
+        buffer_append(&out, text, length);
+        buffer_text(&out, "***");
+        text += length + strcspn(text + length, "&,");
+    }
+    buffer_text(&out, text);
+    return buffer_steal(&out);
+}
+
+/* The password of "scheme://[user]:password@host" goes from the first colon of the authority to
+ * the text's last '@': a password may hold any byte by mistake, and rather too much is hidden. */
+char *server_text_masked(const char *text)
 {
     const char *authority = strstr(text, "://");
     if (!authority)
         return memory_text(text);
     authority += 3;
-    const char *at = NULL, *colon = NULL;
-    for (const char *c = authority; *c && *c != '?'; c++)
-        if (*c == '@')
-            at = c;
-    if (at)
-        colon = memchr(authority, ':', (size_t)(at - authority));
+    const char *at = strrchr(authority, '@');
+    const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : no_port(authority);
     if (!colon)
-        return memory_text(text);
-    return memory_format("%.*s:***%s", (int)(colon - text), text, at);
+        return masked_parameters(text);
+    char *rest = masked_parameters(at ? at : "");
+    char *all = memory_format("%.*s:***%s", (int)(colon - text), text, rest);
+    free(rest);
+    return all;
 }
 
 static bool looks_like_version(const char *text)
@@ -151,9 +189,11 @@ static int check_engine(const struct server_spec *spec, struct tare_error *error
 
 int server_spec_parse(const char *text, struct server_spec *spec, struct tare_error *error)
 {
-    *spec = (struct server_spec){.text = masked(text), .cache_oblivious = -1};
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
+    *spec = (struct server_spec){.text = server_text_masked(text), .cache_oblivious = -1};
+    const char *equals = strchr(text, '='), *scheme = strstr(text, "://");
+    /* A URL without a kind may hold a '=' of its own, behind a password. */
+    if (!equals || equals == text || (scheme && scheme < equals) || !equals[1] ||
+        equals[1] == ',' || known_option(equals + 1))
         return error_set(error, TARE_USAGE,
                          "--server takes KIND=TARGET, as 'redis=redis-server' or "
                          "'redis=redis://localhost:6379/3', not '%s'",
@@ -258,22 +298,27 @@ static char *find_in_build(const struct store_kind *kind)
         DIR *directory = opendir(folders[i]);
         if (!directory)
             continue;
-        int best_number = -1;
+        char *best_name = NULL;
         size_t prefix = strlen(kind->name);
         for (struct dirent *entry; (entry = readdir(directory));) {
             const char *name = entry->d_name;
             if (strncmp(name, kind->name, prefix) != 0 || name[prefix] != '-')
                 continue;
             int number = version_number(name + prefix + 1);
-            if (number <= best_number)
+            int best_number = best_name ? version_number(best_name + prefix + 1) : -1;
+            /* Of one version's builds the plain one: "redis-8.0.2" before "redis-8.0.2-libc". */
+            if (number < best_number || number < 0 ||
+                (number == best_number && strcmp(name, best_name) > 0))
                 continue;
             char *path = in_folder(folders[i], name, kind->program);
             if (!path)
                 continue;
             free(best);
+            free(best_name);
             best = path;
-            best_number = number;
+            best_name = memory_text(name);
         }
+        free(best_name);
         closedir(directory);
     }
     return best;

@@ -27,6 +27,9 @@ struct server_spec {
     int cache_oblivious; /* -1: not given */
 };
 
+/* A copy of a text that may hold a server's URL, with *** for the password of its user and for each
+ * parameter named ...password: safe to print. The caller frees. */
+char *server_text_masked(const char *text);
 /* Parses; options are split off from the right, at known names only. */
 int server_spec_parse(const char *text, struct server_spec *spec, struct tare_error *error);
 /* The kind's program on PATH, else in the build folder (build/servers/...); an error names
@@ -56,6 +59,10 @@ struct store_limits {
     bool keep;         /* --keep: leave what was written */
     bool read_only;    /* probe: nothing is ever written */
 };
+
+/* Receives the objects of a sample; borrowed for the call. */
+typedef int store_object_sink(void *context, const struct object *object,
+                              struct tare_error *error);
 
 struct store_kind {
     const char *name;     /* "redis": the KIND of --server and the CSV's column store */
@@ -97,6 +104,11 @@ struct store_kind {
     int (*glance)(struct store *store, struct figures *figures, struct tare_error *error);
     /* Reads every object back once (step read); *count: how many there were. May be NULL. */
     int (*read_all)(struct store *store, int64_t *count, struct tare_error *error);
+    /* Up to `count` keys spread over the database, as objects with lengths (bytes where they may be
+     * a number), counted; reads alone. *keys: how many the database holds; *skipped: keys of types
+     * that aren't read, or too large to be. May be NULL. */
+    int (*sample)(struct store *store, int64_t count, store_object_sink *sink, void *context,
+                  int64_t *keys, int64_t *skipped, struct tare_error *error);
     /* Stops and starts the program again on the same folder (step restart); may be NULL. */
     int (*restart)(struct store *store, struct tare_error *error);
     /* Asks a question in the store's own terms ("INFO", "MEMORY STATS", "CONFIG GET maxmemory";
@@ -122,6 +134,8 @@ struct store {
 
 extern const struct store_kind *const store_kinds[]; /* NULL-terminated */
 int store_kinds_check(struct tare_error *error);
+/* The same of a table, NULL-terminated, for tests: an incomplete kind, or one name twice. */
+int store_table_check(const struct store_kind *const kinds[], struct tare_error *error);
 const struct store_kind *store_kind_of_name(const char *name); /* or NULL */
 /* First kind of the family (default for an encoding). */
 const struct store_kind *store_kind_of_family(const char *family);

@@ -20,6 +20,7 @@ const struct store_kind store_valkey = {
     .settle = redis_settle,
     .glance = redis_glance,
     .read_all = redis_read_all,
+    .sample = redis_sample,
     .ask = redis_ask,
     .close = redis_close,
 };
