@@ -30,6 +30,7 @@
 #define FOLDER_RANDOM 6 /* mkdtemp's XXXXXX */
 #define LOCK_NAME     "tare.lock"
 #define LOG_NAME      "server.log"
+#define CAPTURE_MOST  65536 /* of what process_capture() is told */
 
 volatile int process_interrupted;
 
@@ -289,9 +290,9 @@ static pid_t spawn(char *const arguments[], const char *folder, const char *log,
                    struct tare_error *error)
 {
     int report[2];
-    char *program = realpath(arguments[0], NULL) ? memory_text(arguments[0]) : NULL;
-    if (!program)
+    if (access(arguments[0], X_OK) != 0)
         return error_set(error, TARE_STORE, "cannot start '%s': %s", arguments[0], strerror(errno));
+    char *program = memory_text(arguments[0]);
     if (program[0] != '/') { /* the child changes its folder before exec */
         char current[PATH_MAX];
         char *whole =
@@ -438,7 +439,7 @@ int process_capture(char *const arguments[], int patience_ms, struct buffer *out
     }
     int64_t until = now_ms() + patience_ms;
     bool ended = false;
-    while (out->length < 65536) {
+    while (1) {
         char piece[4096];
         struct pollfd waiting = {.fd = output[0], .events = POLLIN};
         int64_t left = until - now_ms();
@@ -454,9 +455,19 @@ int process_capture(char *const arguments[], int patience_ms, struct buffer *out
             ended = got == 0;
             break;
         }
-        buffer_append(out, piece, (size_t)got);
+        /* What is past the limit is read too, and dropped: the program is to come to its end. */
+        size_t room = CAPTURE_MOST - out->length;
+        buffer_append(out, piece, (size_t)got < room ? (size_t)got : room);
     }
     close(output[0]);
+    /* A program may close its output and go on. */
+    if (ended) {
+        siginfo_t info = {0};
+        while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid &&
+               now_ms() < until && !process_interrupted)
+            process_pause(1);
+        ended = info.si_pid != 0;
+    }
     if (!ended)
         kill(-pid, SIGKILL);
     int status = 0;
@@ -640,6 +651,22 @@ static void tcp_listeners(const char *path, int port, struct inodes *inodes)
     fclose(file);
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether both name one socket: /var/run is a link to /run, and a server shows what it was told. */
+static bool same_socket(const char *one, const char *other)
+{
+    if (strcmp(one, other) == 0)
+        return true;
+    struct stat a, b;
+    return one[0] == '/' && strcmp(base_name(one), base_name(other)) == 0 && stat(one, &a) == 0 &&
+           stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static void unix_listeners(const char *socket_path, struct inodes *inodes)
 {
     char line[512];
@@ -653,7 +680,7 @@ static void unix_listeners(const char *socket_path, struct inodes *inodes)
         line[strcspn(line, "\n")] = 0;
         /* Num RefCount Protocol Flags Type St Inode Path; a listener has __SO_ACCEPTCON */
         if (sscanf(line, "%*x: %*x %*x %x %*x %*x %lu %n", &flags, &inode, &at) == 2 && at > 0 &&
-            (flags & 0x10000) && strcmp(line + at, socket_path) == 0 && inodes->count < INODES_MAX)
+            (flags & 0x10000) && same_socket(line + at, socket_path) && inodes->count < INODES_MAX)
             inodes->items[inodes->count++] = inode;
     }
     fclose(file);
@@ -693,12 +720,6 @@ static int holds_socket(pid_t pid, const struct inodes *inodes)
     }
     closedir(folder);
     return found;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* Whether the process runs this program: the same file, or a file of the same name (a wrapper

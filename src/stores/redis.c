@@ -187,6 +187,8 @@ static int identify(struct redis *redis, struct tare_error *error)
     char version[32] = "", valkey[32];
     info_field(reply->str, "redis_version", version, sizeof version);
     redis->version = version_number(version);
+    redis->process_id = info_integer(reply->str, "process_id", 0);
+    info_field(reply->str, "executable", redis->executable, sizeof redis->executable);
     const char *is =
         info_field(reply->str, "valkey_version", valkey, sizeof valkey) ? "valkey" : "redis";
     freeReplyObject(reply);
@@ -313,8 +315,7 @@ static int config_get(struct redis *redis, const char *name, char **value, struc
     redisReply *reply = redis_command(redis, 3, words, NULL, error);
     if (!reply)
         return error_prefix(error, "this cell needs the setting '%s'", name);
-    bool known =
-        reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 && reply->element[1]->str;
+    bool known = reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 && reply->element[1]->str;
     if (known)
         *value = memory_text(reply->element[1]->str);
     freeReplyObject(reply);
@@ -343,14 +344,13 @@ static int change_settings(struct redis *redis, const struct figures *settings,
         char *value = setting_value(&settings->items[i]);
         char *old = NULL;
         int failed = config_get(redis, name, &old, error);
-        if (failed) {
-            /* said by config_get */
-        } else if (strcmp(old, value) != 0 && !redis->store.limits.allow_config)
+        bool differs = !failed && strcmp(old, value) != 0;
+        if (differs && !redis->store.limits.allow_config)
             failed = error_set(error, TARE_STORE,
                                "%s: this cell needs %s %s where the server has %s; --allow-config "
                                "lets tare change it, and it is put back at the end",
                                redis->store.address, name, value, old);
-        else if (strcmp(old, value) != 0) {
+        else if (differs) {
             failed = config_set(redis, name, value, error);
             if (!failed)
                 figures_text(&redis->changed, name, old);
@@ -375,7 +375,14 @@ static void find_process(struct redis *redis, const char *program)
     } else if (redis->place.socket || strcmp(redis->place.host, "localhost") == 0 ||
                strncmp(redis->place.host, "127.", 4) == 0 ||
                strcmp(redis->place.host, "::1") == 0) {
-        store->pid = process_find_listener(redis->place.socket, redis->place.port, &why);
+        /* What listens here may be a tunnel or a container's proxy to the server. */
+        pid_t pid = process_find_listener(redis->place.socket, redis->place.port, &why);
+        const char *expected =
+            redis->executable[0] ? redis->executable : redis->store.kind->program;
+        if (pid > 0 &&
+            (pid == redis->process_id || process_owns_listener(pid, expected, redis->place.socket,
+                                                               redis->place.port, &why) == 0))
+            store->pid = pid;
     } else {
         error_set(&why, TARE_STORE, "%s is another host", redis->place.host);
     }
@@ -490,16 +497,21 @@ static void call_writes(struct redis *redis)
             return;
 }
 
-static int memory_usage(struct redis *redis, const struct object *object, int64_t *bytes)
+/* -1 in *bytes where the server doesn't know the command. */
+static int memory_usage(struct redis *redis, const struct object *object, int64_t *bytes,
+                        struct tare_error *error)
 {
-    struct tare_error ignored;
+    struct tare_error one = {0};
     const char *words[] = {"MEMORY", "USAGE", object->key.bytes, "SAMPLES", "0"};
     size_t lengths[] = {6, 5, object->key.length, 7, 1};
-    redisReply *reply = redis_command(redis, 5, words, lengths, &ignored);
+    redisReply *reply = redis_command(redis, 5, words, lengths, &one);
     *bytes = reply && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
     if (reply)
         freeReplyObject(reply);
-    return redis->control ? 0 : -1;
+    if (redis->control)
+        return 0;
+    *error = one;
+    return -1;
 }
 
 /* Look-ups of one field: each moves a bucket of a rehash that nothing else continues. */
@@ -518,20 +530,32 @@ static int look_up(struct redis *redis, const struct object *object, struct tare
     return 0;
 }
 
-/* Writes or deletes the object over the control connection, exactly as the load does. */
+/* Writes the object over the control connection, exactly as the load does. */
 static int write_object(struct redis *redis, const struct object *object, struct tare_error *error)
 {
+    if (!redis->control)
+        return redis_lost(redis, "the connection was lost", error);
+    if (redis_remember(redis, object, error))
+        return -1;
     struct buffer wire = {0};
-    int commands = redis_wire(&wire, object);
+    int commands = redis_wire(&wire, object), failed = 0;
     redisAppendFormattedCommand(redis->control, wire.data, wire.length);
     buffer_free(&wire);
     while (commands-- > 0) {
         void *reply = NULL;
-        if (redisGetReply(redis->control, &reply) != REDIS_OK)
-            return redis_lost(redis, redis->control->errstr, error);
+        if (redisGetReply(redis->control, &reply) != REDIS_OK) {
+            redis_lost(redis, redis->control->errstr, error);
+            redisFree(redis->control);
+            redis->control = NULL;
+            return -1;
+        }
+        const redisReply *said = reply;
+        if (said->type == REDIS_REPLY_ERROR && !failed)
+            failed = error_set(error, TARE_STORE, "%s: the server refused a write: %s",
+                               redis->store.address, said->str);
         freeReplyObject(reply);
     }
-    return 0;
+    return failed;
 }
 
 static int delete_object(struct redis *redis, const struct object *object, struct tare_error *error)
@@ -561,9 +585,10 @@ static int ask_branch(struct redis *redis, const struct object *object, size_t n
     int64_t before = 0, after = 0, touched = 0, usage = -1, usage_touched = -1;
     for (int round = 0; round < 2; round++) {
         if (used_memory(redis, &before, error) || write_object(redis, object, error) ||
-            used_memory(redis, &after, error) || memory_usage(redis, object, &usage) ||
+            used_memory(redis, &after, error) || memory_usage(redis, object, &usage, error) ||
             look_up(redis, object, error) || used_memory(redis, &touched, error) ||
-            memory_usage(redis, object, &usage_touched) || delete_object(redis, object, error))
+            memory_usage(redis, object, &usage_touched, error) ||
+            delete_object(redis, object, error))
             return -1;
     }
     put_warm_figure(figures, number, "signature", (int64_t)object_names_signature(object));
@@ -582,6 +607,9 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
                   struct figures *figures, struct tare_error *error)
 {
     struct redis *redis = (struct redis *)store;
+    const struct object dummy = {.key = slice_text(DUMMY_KEY)};
+    if (redis_remember(redis, &dummy, error))
+        return -1;
     call_writes(redis);
     for (size_t i = 0; i < count; i++) {
         if (objects[i].type == OBJECT_HASH && objects[i].element_count > 0 && !objects[i].shared) {
@@ -686,8 +714,11 @@ int redis_read_all(struct store *store, int64_t *count, struct tare_error *error
     do {
         const char *words[] = {"SCAN", cursor, "COUNT", "1000"};
         redisReply *reply = redis_command(redis, 4, words, NULL, error);
-        if (!reply || reply->elements != 2) {
+        if (!reply) {
             failed = -1;
+        } else if (reply->elements != 2) {
+            failed = error_set(error, TARE_STORE, "%s: SCAN is answered by no cursor and keys",
+                               redis->store.address);
         } else {
             free(cursor);
             cursor = memory_text(reply->element[0]->str);
@@ -723,7 +754,12 @@ void redis_close(struct store *store)
     struct redis *redis = (struct redis *)store;
     redis_load_close(store);
     if (!store->started) {
-        if (redis->wrote && !store->limits.keep)
+        /* The control connection may be what failed; what was written is removed all the same. */
+        struct tare_error ignored;
+        if (!redis->control && (redis->wrote || redis->changed.count))
+            redis->control =
+                redis_connect(&redis->place, redis->store.address, PATIENCE_MS, &ignored);
+        if (redis->wrote)
             redis_wipe(redis);
         put_settings_back(redis);
     }

@@ -49,7 +49,9 @@ struct redis {
     struct redis_loader *loader;
     FILE *keys;       /* of a server that tare didn't start: every key written, for close() */
     char *shared_key; /* the last shared object whose key is in it */
-    bool wrote;
+    bool wrote;       /* something is in keys */
+    int64_t process_id;   /* of INFO: of another namespace where the server runs in a container */
+    char executable[256]; /* of INFO (3.2 and later); "" not told */
 };
 
 /* One command, words of any bytes; the reply is the caller's (freeReplyObject). NULL or an error
@@ -69,8 +71,8 @@ int redis_flush(struct store *store, struct tare_error *error);
 void redis_load_close(struct store *store);
 /* The commands that write the object, as RESP, appended; returns how many commands they are. */
 int redis_wire(struct buffer *out, const struct object *object);
-/* Remembers the key of what is about to be written to a server that isn't tare's own (else does
- * nothing), so that redis_wipe() can remove it. */
+/* Remembers the key of what is about to be written to a server that isn't tare's own, so that
+ * redis_wipe() can remove it; does nothing for one that tare started, or with limits.keep. */
 int redis_remember(struct redis *redis, const struct object *object, struct tare_error *error);
 /* Removes every key in redis->keys from the server. */
 void redis_wipe(struct redis *redis);

@@ -210,8 +210,8 @@ int redis_refusal(const char *name, const char *command, bool with_user, const c
         return error_set(error, TARE_STORE,
                          "%s: the server has as many clients as it takes (its maxclients)", name);
     if (strncmp(said, "NOAUTH", 6) == 0)
-        return error_set(error, TARE_STORE,
-                         "%s: a password is needed: redis://:PASSWORD@host:port", name);
+        return error_set(error, TARE_STORE, "%s: a password is needed: redis://:PASSWORD@host:port",
+                         name);
     if (strcmp(command, "AUTH") != 0)
         return error_set(error, TARE_STORE, "%s: %s: %s", name, command, said);
     if (with_user && strstr(said, "wrong number"))

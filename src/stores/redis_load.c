@@ -22,12 +22,19 @@
 /* A server that takes nothing and says nothing for so long is taken for lost. */
 #define PATIENCE_MS 60000
 
+/* Twice as many as can be outstanding: an object more than REPLIES_MOST commands. */
+#define ENDS_SIZE (2 * REPLIES_MOST)
+/* How long a server that isn't tare's own is given to take what was sent before it is wiped. */
+#define DRAIN_MS 5000
+
 struct redis_loader {
     redisContext *context;
     struct buffer out;
-    size_t sent;         /* of out */
-    int64_t outstanding; /* commands without their reply */
-    char *refusal;       /* the first error reply */
+    size_t sent;          /* of out */
+    int64_t outstanding;  /* commands without their reply */
+    int64_t replies;      /* taken so far */
+    bool ends[ENDS_SIZE]; /* by command, in turn: it is the last one of its object */
+    char *refusal;        /* the first error reply */
 };
 
 /* ---- the wire form ------------------------------------------------------------------------- */
@@ -161,11 +168,31 @@ int redis_load_open(struct store *store, struct tare_error *error)
     return 0;
 }
 
+/* Half a connection closed, the rest read to its end: then the server has executed all that it was
+ * sent, and nothing of it comes after what another connection says next. */
+static void drain(struct redis_loader *loader)
+{
+    char bytes[16 * 1024];
+    shutdown(loader->context->fd, SHUT_WR);
+    for (int waited = 0; waited < DRAIN_MS;) {
+        ssize_t got = read(loader->context->fd, bytes, sizeof bytes);
+        if (got > 0 || (got < 0 && errno == EINTR))
+            continue;
+        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+            return;
+        struct pollfd wait = {.fd = loader->context->fd, .events = POLLIN};
+        if (poll(&wait, 1, 100) <= 0)
+            waited += 100;
+    }
+}
+
 void redis_load_close(struct store *store)
 {
     struct redis *redis = (struct redis *)store;
     if (!redis->loader)
         return;
+    if (!store->started && redis->loader->outstanding > 0)
+        drain(redis->loader);
     redisFree(redis->loader->context);
     buffer_free(&redis->loader->out);
     free(redis->loader->refusal);
@@ -196,10 +223,11 @@ static int take_replies(struct redis *redis, struct tare_error *error)
                 break;
             const redisReply *said = reply;
             loader->outstanding--;
+            bool last = loader->ends[loader->replies++ % ENDS_SIZE];
             if (said->type == REDIS_REPLY_ERROR) {
                 if (!loader->refusal)
                     loader->refusal = memory_text(said->str);
-            } else {
+            } else if (last && !loader->refusal) {
                 redis->store.written++;
             }
             freeReplyObject(reply);
@@ -211,7 +239,7 @@ static int take_replies(struct redis *redis, struct tare_error *error)
 
 static int refused(const struct redis *redis, struct tare_error *error)
 {
-    return error_set(error, TARE_STORE, "%s: the server refused a write after %lld: %s",
+    return error_set(error, TARE_STORE, "%s: the server refused a write after %lld objects: %s",
                      redis->store.address, (long long)redis->store.written, redis->loader->refusal);
 }
 
@@ -262,9 +290,11 @@ static int pump(struct redis *redis, size_t unsent, int64_t replies, struct tare
     }
 }
 
-/* Remembers what is written to a server that isn't tare's own, so that it can be removed. */
-static int remember_key(struct redis *redis, const struct object *object, struct tare_error *error)
+int redis_remember(struct redis *redis, const struct object *object, struct tare_error *error)
 {
+    if (!redis->keys || redis->store.limits.keep)
+        return 0;
+    redis->wrote = true;
     if (object->shared) {
         if (redis->shared_key && slice_is(object->key, redis->shared_key))
             return 0;
@@ -283,10 +313,12 @@ int redis_put(struct store *store, const struct object *object, struct tare_erro
 {
     struct redis *redis = (struct redis *)store;
     struct redis_loader *loader = redis->loader;
-    if (redis->keys && !store->limits.keep && remember_key(redis, object, error))
+    if (redis_remember(redis, object, error))
         return -1;
-    redis->wrote = true;
-    loader->outstanding += redis_wire(&loader->out, object);
+    int commands = redis_wire(&loader->out, object);
+    for (int i = 0; i < commands; i++)
+        loader->ends[(loader->replies + loader->outstanding + i) % ENDS_SIZE] = i == commands - 1;
+    loader->outstanding += commands;
     if (loader->out.length - loader->sent < WRITE_AT && loader->outstanding < REPLIES_MOST)
         return 0;
     return pump(redis, WRITE_MOST - WRITE_AT, REPLIES_MOST - 1, error);
