@@ -19,6 +19,8 @@ struct probe_kind {
 
 extern const struct probe_kind *const probe_kinds[]; /* NULL-terminated, in the order of reading */
 int probe_kinds_check(struct tare_error *error);
+/* The same of a table, NULL-terminated, for tests: an incomplete kind, or one name twice. */
+int probe_table_check(const struct probe_kind *const kinds[], struct tare_error *error);
 
 /* Reads all probes that fit the store, in table order. A probe that this server does not know
  * (an older version's missing command) leaves a text figure "NAME.missing" and is no error. */

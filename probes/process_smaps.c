@@ -6,7 +6,9 @@
  * V), kernel ([vdso] and its like). proc(5).
  *
  * A thread's stack has no name. glibc maps it writable right behind a guard
- * that nothing may touch (allocatestack.c; a page by default): so it is told. */
+ * that nothing may touch (allocatestack.c; a page by default): so it is told.
+ * The rest of one of malloc's own arenas looks the same, but is mapped without
+ * a reserve (arena.c, MAP_NORESERVE: "nr" of VmFlags). */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/buffer.h"
-#include "probes/probe.h"
+#include "probes/process_text.h"
 
 enum kind { TOTAL, HEAP, STACK, FILES, ANONYMOUS, SHARED, KERNEL, KINDS };
 enum part { RSS, SIZE, PSS, PRIVATE_DIRTY, ANON, ANON_HUGE, SWAP, PARTS };
@@ -77,6 +79,8 @@ static void take_line(const char *line, struct reader *reader)
         take_head(line, reader);
         return;
     }
+    if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " nr"))
+        reader->guard_end = 0;
     for (int part = 0; part < PARTS; part++) {
         size_t length = strlen(part_lines[part]);
         if (strncmp(line, part_lines[part], length) != 0)
@@ -100,31 +104,26 @@ static int read_whole(const char *path, struct buffer *text)
         got = read(file, text->data + text->length, 1 << 16);
         if (got > 0)
             text->length += (size_t)got;
-    } while (got > 0);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    text->data[text->length] = '\0';
     int failed = got < 0 ? errno : 0;
     close(file);
     errno = failed;
     return failed ? -1 : 0;
 }
 
-static int smaps_read(struct store *store, struct figures *figures, struct tare_error *error)
+void process_smaps_parse(const char *text, struct figures *figures)
 {
-    char path[64];
-    struct buffer text = {0};
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)store->pid);
-    if (read_whole(path, &text)) {
-        error_set(error, TARE_STORE, "%s: cannot read '%s': %s", store->address, path,
-                  strerror(errno));
-        buffer_free(&text);
-        return -1;
-    }
     struct reader reader = {.kind = ANONYMOUS};
-    buffer_byte(&text, '\n');
-    for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
+    char line[1024];
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        size_t kept = length < sizeof line ? length : sizeof line - 1;
+        memcpy(line, text, kept);
+        line[kept] = '\0';
         take_line(line, &reader);
+        text += length + (text[length] == '\n');
     }
-    buffer_free(&text);
     for (int k = 0; k < KINDS; k++)
         for (int part = 0; part < PARTS; part++) {
             char name[64];
@@ -132,7 +131,24 @@ static int smaps_read(struct store *store, struct figures *figures, struct tare_
             figures_integer(figures, name, reader.sums[k][part]);
         }
     figures_integer(figures, "smaps.mappings", reader.mappings);
-    return 0;
+}
+
+static int smaps_read(struct store *store, struct figures *figures, struct tare_error *error)
+{
+    char path[64];
+    struct buffer text = {0};
+    int failed = 0;
+    snprintf(path, sizeof path, "/proc/%d/smaps", (int)store->pid);
+    if (read_whole(path, &text))
+        failed = error_set(error, TARE_STORE, "%s: cannot read '%s': %s", store->address, path,
+                           strerror(errno));
+    else if (text.length == 0) /* the kernel shows nothing of a process that is ending */
+        failed = error_set(error, TARE_STORE, "%s: process %d has ended", store->address,
+                           (int)store->pid);
+    else
+        process_smaps_parse(text.data, figures);
+    buffer_free(&text);
+    return failed;
 }
 
 const struct probe_kind probe_process_smaps = {

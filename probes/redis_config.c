@@ -17,6 +17,9 @@ static int config_read(struct store *store, struct figures *figures, struct tare
         snprintf(question, sizeof question, "CONFIG GET %s", patterns[i]);
         if (redis_ask_if_known(store, question, "config", "config.missing", figures, error))
             return -1;
+        /* Managed services refuse CONFIG: once is enough. */
+        if (figures_has(figures, "config.missing"))
+            break;
     }
     return 0;
 }

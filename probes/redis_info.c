@@ -36,8 +36,11 @@ static int info_read(struct store *store, struct figures *figures, struct tare_e
 {
     struct figures reply = {0};
     int failed = store->kind->ask(store, "INFO", "text", &reply, error);
+    const char *text = figures_get_text(&reply, "text");
+    if (!failed && !text)
+        failed = error_set(error, TARE_STORE, "%s: INFO is answered by no text", store->address);
     if (!failed)
-        redis_info_parse(figures_get_text(&reply, "text"), figures);
+        redis_info_parse(text, figures);
     figures_free(&reply);
     return failed;
 }

@@ -7,8 +7,8 @@
  *   malloc.decaying.dirty.npages, malloc.decaying.muzzy.npages
  *
  * Tables are read by the names in their head line; columns that are rates ("(#/sec)") are
- * passed over. A text may hold a part for all arenas merged and one for each: where there is a
- * merged part it alone is read; else what the arenas show is added up. */
+ * passed over, and so is "util", a share. A text may hold a part for all arenas merged and one for
+ * each: where there is a merged part it alone is read; else what the arenas show is added up. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,21 @@ struct table {
 static void add(struct figures *figures, const char *name, int64_t value)
 {
     figures_integer(figures, name, figures_get(figures, name) + value);
+}
+
+static bool begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+/* How a bin is laid out is the same in every arena; what is in it adds up. */
+static bool is_layout(const char *column)
+{
+    static const char *const names[] = {"ind", "regs", "pgs", "nshards"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(column, names[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Splits at blanks; returns how many words. */
@@ -63,8 +78,9 @@ static void begin_table(const char *line, struct table *table)
     size_t count = split(copy, words, COLUMNS_MAX);
     table->size_column = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        if (*words[i] == '(')
-            words[i][0] = '\0'; /* a rate of the column before it */
+        /* A rate of the column before it; a share, whole only where it is 1. */
+        if (*words[i] == '(' || strcmp(words[i], "util") == 0)
+            words[i][0] = '\0';
         strncpy(table->columns[i], words[i], sizeof table->columns[i] - 1);
         if (strcmp(words[i], "size") == 0)
             table->size_column = i;
@@ -85,14 +101,15 @@ static bool table_row(const char *line, const struct table *table, struct figure
             continue;
         char *name = memory_format("malloc.%s.%s.%s", table->name, words[table->size_column],
                                    table->columns[i]);
-        /* How a bin is laid out is the same in every arena; what is in it adds up. */
-        bool layout = strcmp(table->columns[i], "regs") == 0 ||
-                      strcmp(table->columns[i], "pgs") == 0 ||
-                      strcmp(table->columns[i], "ind") == 0;
-        if (layout)
-            figures_integer(figures, name, strtoll(words[i], NULL, 10));
+        int64_t value = strtoll(words[i], NULL, 10);
+        if (is_layout(table->columns[i]))
+            figures_integer(figures, name, value);
+        else if (begins(table->columns[i], "max_"))
+            figures_integer(figures, name,
+                            value > figures_get(figures, name) ? value
+                                                               : figures_get(figures, name));
         else
-            add(figures, name, strtoll(words[i], NULL, 10));
+            add(figures, name, value);
         free(name);
     }
     free(copy);
@@ -120,7 +137,9 @@ static void option(const char *line, struct figures *figures)
     if (!colon)
         return;
     const char *value = colon + 1 + strspn(colon + 1, " ");
-    size_t length = strcspn(value, " ");
+    bool quoted = *value == '"';
+    value += quoted;
+    size_t length = strcspn(value, quoted ? "\"" : " ");
     char *name = memory_format("malloc.%.*s", (int)(colon - line), line);
     if (strncmp(value, "true", length) == 0 && length == 4)
         figures_integer(figures, name, 1);
@@ -157,11 +176,6 @@ static void decaying(const char *line, struct figures *figures)
     free(copy);
 }
 
-static bool begins(const char *line, const char *with)
-{
-    return strncmp(line, with, strlen(with)) == 0;
-}
-
 void redis_malloc_stats_parse(const char *text, struct figures *figures)
 {
     bool merged = strstr(text, "Merged arenas stats:") != NULL;
@@ -173,6 +187,8 @@ void redis_malloc_stats_parse(const char *text, struct figures *figures)
         const char *trimmed = line + strspn(line, " ");
         if (begins(line, "Merged arenas stats:"))
             reading = true;
+        else if (begins(line, "Destroyed arenas stats:"))
+            reading = false; /* of arenas that hold nothing any more */
         else if (begins(line, "arenas["))
             reading = !merged;
         else if (begins(line, "Version: "))
