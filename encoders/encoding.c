@@ -439,8 +439,9 @@ int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *a
 
 /* The start-up check. */
 
-static int check_step(const struct step_kind *kind, size_t place, struct tare_error *error)
+static int check_step(const struct step_kind *const kinds[], size_t place, struct tare_error *error)
 {
+    const struct step_kind *kind = kinds[place];
     if (!kind->name || !*kind->name || strpbrk(kind->name, "+@=:, "))
         return error_set(error, TARE_USAGE,
                          "step %zu of the table has no name, or one that no "
@@ -461,13 +462,15 @@ static int check_step(const struct step_kind *kind, size_t place, struct tare_er
          kind->parameter_default > kind->parameter_high))
         return error_set(error, TARE_USAGE, "step '%s' has a default out of its range", kind->name);
     for (size_t i = 0; i < place; i++)
-        if (strcmp(step_kinds[i]->name, kind->name) == 0)
+        if (strcmp(kinds[i]->name, kind->name) == 0)
             return error_set(error, TARE_USAGE, "step '%s' is in the table twice", kind->name);
     return 0;
 }
 
-static int check_shape(const struct shape_kind *kind, size_t place, struct tare_error *error)
+static int check_shape(const struct shape_kind *const kinds[], size_t place,
+                       struct tare_error *error)
 {
+    const struct shape_kind *kind = kinds[place];
     const char *missing = !kind->store || !*kind->store ? "store"
                           : !kind->name || !*kind->name ? "name"
                           : !kind->summary              ? "summary"
@@ -490,8 +493,7 @@ static int check_shape(const struct shape_kind *kind, size_t place, struct tare_
                          "shape '%s:%s' lacks a default step from record to bytes", kind->store,
                          name);
     for (size_t i = 0; i < place; i++)
-        if (strcmp(shape_kinds[i]->store, kind->store) == 0 &&
-            strcmp(shape_kinds[i]->name, name) == 0)
+        if (strcmp(kinds[i]->store, kind->store) == 0 && strcmp(kinds[i]->name, name) == 0)
             return error_set(error, TARE_USAGE, "shape '%s:%s' is in the table twice", kind->store,
                              name);
     struct encoding *example = encoding_parse(kind->example, error);
@@ -504,13 +506,19 @@ static int check_shape(const struct shape_kind *kind, size_t place, struct tare_
                             kind->example, kind->store, name);
 }
 
-int encoders_check(struct tare_error *error)
+int encoder_tables_check(const struct step_kind *const steps[],
+                         const struct shape_kind *const shapes[], struct tare_error *error)
 {
-    for (size_t i = 0; step_kinds[i]; i++)
-        if (check_step(step_kinds[i], i, error))
+    for (size_t i = 0; steps[i]; i++)
+        if (check_step(steps, i, error))
             return -1;
-    for (size_t i = 0; shape_kinds[i]; i++)
-        if (check_shape(shape_kinds[i], i, error))
+    for (size_t i = 0; shapes[i]; i++)
+        if (check_shape(shapes, i, error))
             return -1;
     return 0;
+}
+
+int encoders_check(struct tare_error *error)
+{
+    return encoder_tables_check(step_kinds, shape_kinds, error);
 }

@@ -94,6 +94,9 @@ struct encoding {
 extern const struct step_kind *const step_kinds[];   /* NULL-terminated */
 extern const struct shape_kind *const shape_kinds[]; /* NULL-terminated */
 int encoders_check(struct tare_error *error);
+/* The same of two tables, NULL-terminated, for tests; examples are parsed by the real tables. */
+int encoder_tables_check(const struct step_kind *const steps[],
+                         const struct shape_kind *const shapes[], struct tare_error *error);
 
 /* Parses and checks a whole encoding: unknown shape, step or option names the
  * nearest; an impossible chain ("+zstd+json") says why. Free with encoding_free(). */

@@ -14,10 +14,10 @@ const struct dataset_kind *const dataset_kinds[] = {
     NULL,
 };
 
-int dataset_kinds_check(struct tare_error *error)
+int dataset_table_check(const struct dataset_kind *const kinds[], struct tare_error *error)
 {
-    for (size_t i = 0; dataset_kinds[i]; i++) {
-        const struct dataset_kind *kind = dataset_kinds[i];
+    for (size_t i = 0; kinds[i]; i++) {
+        const struct dataset_kind *kind = kinds[i];
         if (!kind->name || !*kind->name)
             return error_set(error, TARE_USAGE, "data set %zu of the table has no name", i);
         const char *missing = !kind->summary      ? "summary"
@@ -31,7 +31,7 @@ int dataset_kinds_check(struct tare_error *error)
         if (missing)
             return error_set(error, TARE_USAGE, "data set '%s' lacks '%s'", kind->name, missing);
         for (size_t j = 0; j < i; j++)
-            if (strcmp(dataset_kinds[j]->name, kind->name) == 0)
+            if (strcmp(kinds[j]->name, kind->name) == 0)
                 return error_set(error, TARE_USAGE, "data set '%s' is in the table twice",
                                  kind->name);
         struct dataset *dataset = dataset_open(kind->example, 1, error);
@@ -40,6 +40,11 @@ int dataset_kinds_check(struct tare_error *error)
         dataset_close(dataset);
     }
     return 0;
+}
+
+int dataset_kinds_check(struct tare_error *error)
+{
+    return dataset_table_check(dataset_kinds, error);
 }
 
 static const struct dataset_kind *dataset_kind_of_name(const char *name, struct tare_error *error)

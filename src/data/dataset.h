@@ -48,5 +48,7 @@ void dataset_close(struct dataset *dataset);
  * a missing member or a name twice. */
 extern const struct dataset_kind *const dataset_kinds[];
 int dataset_kinds_check(struct tare_error *error);
+/* The same of a table, NULL-terminated, for tests; examples are opened by the real table's names. */
+int dataset_table_check(const struct dataset_kind *const kinds[], struct tare_error *error);
 
 #endif

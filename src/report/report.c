@@ -19,18 +19,23 @@ const struct format_kind *const format_kinds[] = {
     &format_text, &format_csv, &format_json, &format_markdown, &format_html, NULL,
 };
 
-int format_kinds_check(struct tare_error *error)
+int format_table_check(const struct format_kind *const kinds[], struct tare_error *error)
 {
-    for (size_t i = 0; format_kinds[i]; i++) {
-        const struct format_kind *kind = format_kinds[i];
+    for (size_t i = 0; kinds[i]; i++) {
+        const struct format_kind *kind = kinds[i];
         if (!kind->name || !kind->name[0] || !kind->summary || !kind->render)
             return error_set(error, TARE_USAGE, "internal: format %zu is incomplete", i);
         for (size_t j = 0; j < i; j++)
-            if (strcmp(format_kinds[j]->name, kind->name) == 0)
+            if (strcmp(kinds[j]->name, kind->name) == 0)
                 return error_set(error, TARE_USAGE, "internal: format '%s' is there twice",
                                  kind->name);
     }
     return 0;
+}
+
+int format_kinds_check(struct tare_error *error)
+{
+    return format_table_check(format_kinds, error);
 }
 
 const struct format_kind *format_of_name(const char *name, struct tare_error *error)

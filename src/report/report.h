@@ -31,6 +31,8 @@ struct format_kind {
 extern const struct format_kind
     *const format_kinds[]; /* NULL-terminated; the first is the default */
 int format_kinds_check(struct tare_error *error);
+/* The same of a table, NULL-terminated, for tests: an incomplete kind, or one name twice. */
+int format_table_check(const struct format_kind *const kinds[], struct tare_error *error);
 const struct format_kind *format_of_name(const char *name, struct tare_error *error);
 
 /* An export file: writability is tested before the load (a temporary file, PATH.tare-XXXXXX.tmp, is
