@@ -313,6 +313,8 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
                                           "info.memory.mem_cluster_links", NULL};
     static const char *const buffers[] = {"info.memory.mem_aof_buffer",
                                           "info.memory.mem_total_replication_buffers", NULL};
+    static const char *const start[] = {"info.memory.used_memory_startup", NULL};
+    add_growth(measurement, &account_server_start, base, end, start);
     add_growth(measurement, &account_client_buffers, base, end, clients);
     add_growth(measurement, &account_server_buffers, base, end, buffers);
 
