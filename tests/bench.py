@@ -77,8 +77,8 @@ def pymongo_rate(python):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     socket_path = os.path.join(folder, "mongodb-27817.sock")
-    server = subprocess.Popen([find_mongod(), "--dbpath", folder, "--bind_ip", socket_path, "--port",
-                               "27817"], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen([find_mongod(), "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port",
+                               "27817", "--unixSocketPrefix", folder], stdout=subprocess.DEVNULL)
     script = """
 import sys, time, os, random, urllib.parse, pymongo
 client = pymongo.MongoClient("mongodb://" + urllib.parse.quote_plus(sys.argv[1]))

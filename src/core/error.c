@@ -14,6 +14,10 @@ int error_set(struct tare_error *error, enum tare_status status, const char *for
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    /* One line, whatever a server or a program said in several. */
+    for (char *c = message; *c; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
     error->status = status;
     memcpy(error->message, message, sizeof message);
     return -1;

@@ -378,7 +378,7 @@ int server_spec_find_program(struct server_spec *spec, struct tare_error *error)
         return 0;
     char *path = find_program(spec->kind, spec->target);
     if (!path)
-        return error_set(error, TARE_USAGE, "--server '%s': no program '%s' is there: %s",
+        return error_set(error, TARE_USAGE, "--server '%s': there is no program '%s' to run: %s",
                          spec->text, spec->target, spec->kind->install);
     free(spec->target);
     spec->target = path;
