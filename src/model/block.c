@@ -118,10 +118,11 @@ void blocks_merge(struct blocks *to, const struct blocks *from)
 
 /* Allocators. The order matters: the first that fits is taken, the last fits all. */
 extern const struct allocator_kind allocator_jemalloc, allocator_glibc, allocator_generic;
-extern const struct allocator_kind allocator_null;
+extern const struct allocator_kind allocator_null, allocator_tcmalloc;
 
-const struct allocator_kind *const allocator_kinds[] = {&allocator_null, &allocator_jemalloc,
-                                                        &allocator_glibc, &allocator_generic, NULL};
+const struct allocator_kind *const allocator_kinds[] = {&allocator_null,     &allocator_jemalloc,
+                                                        &allocator_tcmalloc, &allocator_glibc,
+                                                        &allocator_generic,  NULL};
 
 const struct allocator_kind *allocator_of(const struct build *build)
 {

@@ -8,11 +8,12 @@
 
 #include "core/memory.h"
 
-extern const struct model_kind model_null, model_redis;
+extern const struct model_kind model_null, model_redis, model_mongodb;
 
 const struct model_kind *const model_kinds[] = {
     &model_null,
     &model_redis,
+    &model_mongodb,
     NULL,
 };
 

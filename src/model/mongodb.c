@@ -1,0 +1,664 @@
+/* The model of MongoDB: WiredTiger's blocks for a collection and its _id
+ * index, tcmalloc's classes, and from the allocator's figures to resident
+ * pages.
+ *
+ * A document that was inserted is an update in memory:
+ *
+ *   insert head -> WT_INSERT (16 + 8 a level, record id) -> WT_UPDATE (47) + BSON
+ *
+ * until its page is reconciled into images; an update stays through a
+ * checkpoint as long as its page does. Pages that outgrow 80 % of
+ * memory_page_max (10 MiB for collections) are split in memory. Eviction of
+ * updates sets in at 2.5 % of the cache (eviction_updates_target). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/mongodb.h"
+#include "model/tcmalloc.h"
+
+/* --- Layouts --- */
+
+/* WT_DSRC_STATS: 231 counters of 8 bytes, WT_COUNTER_SLOTS 23 times (stat.h of the WiredTiger in
+ * 6.0.5). The rows of 4.4 and 5.0 take the same where they weren't looked up. */
+static const struct mongodb_layout layouts[] = {
+    {0, 49999, "MongoDB 4.4.2", 39, 80, 272, 48, 160, 8, 72, 112, 112, 231 * 8 * 23, 0},
+    {50000, 59999, "MongoDB 5.0.4", 39, 88, 272, 48, 160, 8, 72, 112, 112, 231 * 8 * 23, 10},
+    {60000, 69999, "MongoDB 6.0.5", 47, 88, 272, 48, 160, 8, 72, 112, 112, 231 * 8 * 23, 10},
+};
+
+#define LAYOUT_COUNT (sizeof layouts / sizeof layouts[0])
+
+static const struct mongodb_layout *layout_of(const struct build *build)
+{
+    for (size_t i = 0; i < LAYOUT_COUNT; i++)
+        if (build->number >= layouts[i].first && build->number <= layouts[i].last)
+            return &layouts[i];
+    return &layouts[LAYOUT_COUNT - 1];
+}
+
+double mongodb_level_share(int level)
+{
+    double deeper = pow(0.25, level - 1);
+    return level == MONGODB_LEVELS_MOST ? deeper : 0.75 * deeper;
+}
+
+int mongodb_packed_length(uint64_t number)
+{
+    if (number <= 63)
+        return 1;
+    if (number <= 8255)
+        return 2;
+    int length = 1;
+    for (number -= 8256; number; number >>= 8)
+        length++;
+    return length == 1 ? 2 : length;
+}
+
+int mongodb_record_id_length(uint64_t number)
+{
+    int length = 2;
+    while (length < 9 && number >= UINT64_C(1) << (10 + 8 * (length - 2)))
+        length++;
+    return length;
+}
+
+/* --- The model --- */
+
+#define MEMORY_SPLIT (8 * 1024 * 1024) /* 80 % of memory_page_max 10 MiB (bt_handle.c) */
+/* mongod inserts a bulk in groups: internalInsertMaxBatchSize documents, insertVectorMaxBytes
+ * (write_ops_exec.cpp); each group is one transaction. */
+#define GROUP_DOCUMENTS 500
+#define GROUP_BYTES     (256 * 1024)
+#define UPDATES_TARGET  0.025 /* eviction_updates_target: half of eviction_dirty_target, 5 % */
+
+struct mongodb_model {
+    struct model model;
+    const struct mongodb_layout *layout;
+    bool in_memory;
+    int64_t documents, bson;
+    int64_t pages;                    /* of the collection, in memory */
+    double footprint, page_footprint; /* of all documents; of the page being filled */
+    struct blocks updates;            /* WT_UPDATE and BSON of each document */
+    struct mongodb_index *index;
+    uint32_t group;
+    int64_t group_documents, group_bytes, largest_group;
+};
+
+static bool fits(const struct build *build)
+{
+    return strcmp(build->store, "mongodb") == 0;
+}
+
+static struct model *open(const struct build *build, const struct figures *settings,
+                          struct tare_error *error)
+{
+    (void)settings;
+    (void)error;
+    struct mongodb_model *mongodb = memory_new(sizeof *mongodb);
+    mongodb->model.build = *build;
+    mongodb->layout = layout_of(build);
+    mongodb->in_memory = strcmp(build->engine, "memory") == 0;
+    mongodb->index = mongodb_index_open(mongodb->layout, mongodb->in_memory);
+    blocks_open(&mongodb->updates, &mongodb->model.build);
+    return &mongodb->model;
+}
+
+static void close(struct model *model)
+{
+    struct mongodb_model *mongodb = (struct mongodb_model *)model;
+    mongodb_index_close(mongodb->index);
+    blocks_free(&mongodb->updates);
+    free(mongodb);
+}
+
+static double update_footprint(const struct mongodb_layout *layout, int64_t bson)
+{
+    return (double)((layout->update + bson + 31) / 32 * 32);
+}
+
+static int add(struct model *model, const struct object *object, struct tare_error *error)
+{
+    struct mongodb_model *mongodb = (struct mongodb_model *)model;
+    const struct mongodb_layout *layout = mongodb->layout;
+    if (object->type != OBJECT_DOCUMENT)
+        return error_set(error, TARE_USAGE, "the model of mongodb knows documents alone");
+    int64_t bson = (int64_t)object->body.length;
+    int64_t number = ++mongodb->documents;
+    mongodb->bson += bson;
+    blocks_add_plain(&mongodb->updates, "WT_UPDATE + BSON", 1, bson, &account_wt_update,
+                     layout->update);
+    double cost = update_footprint(layout, bson) + MONGODB_INSERT +
+                  MONGODB_LEVEL * MONGODB_LEVELS_MEAN + mongodb_packed_length((uint64_t)number);
+    if (number == 1 || mongodb->page_footprint >= MEMORY_SPLIT) {
+        mongodb->pages++;
+        mongodb->page_footprint = layout->page + layout->insert_head + 8;
+    }
+    mongodb->page_footprint += cost;
+    mongodb->footprint += cost;
+
+    mongodb_index_insert(mongodb->index, object->key, (uint64_t)number, mongodb->group);
+    mongodb->group_documents++;
+    mongodb->group_bytes += bson;
+    if (mongodb->group_documents > mongodb->largest_group)
+        mongodb->largest_group = mongodb->group_documents;
+    if (mongodb->group_documents >= GROUP_DOCUMENTS || mongodb->group_bytes > GROUP_BYTES) {
+        mongodb->group++;
+        mongodb->group_documents = mongodb->group_bytes = 0;
+    }
+    return 0;
+}
+
+/* --- Predicting --- */
+
+/* WT_INSERT of records 1 to n: the key is the record id, packed. */
+static void add_inserts(struct blocks *blocks, int64_t records, double share)
+{
+    static const int64_t last[] = {
+        63, 8255, 8256 + 255, 8256 + 65535, 8256 + 16777215, INT64_C(8256) + 4294967295, INT64_MAX};
+    int64_t before = 0;
+    for (size_t i = 0; before < records; i++) {
+        int64_t to = last[i] < records ? last[i] : records;
+        int length = mongodb_packed_length((uint64_t)to);
+        for (int level = 1; level <= MONGODB_LEVELS_MOST; level++)
+            blocks_add_plain(blocks, "WT_INSERT",
+                             (double)(to - before) * share * mongodb_level_share(level), 0,
+                             &account_wt_insert, MONGODB_INSERT + MONGODB_LEVEL * level + length);
+        before = to;
+    }
+}
+
+/* Lists grow from ten places, doubling (misc.h, __wt_realloc_def). */
+static int64_t list_places(int64_t least)
+{
+    int64_t places = 10;
+    while (places < least)
+        places *= 2;
+    return places;
+}
+
+static void add_pages(const struct mongodb_model *mongodb, struct blocks *blocks, double pages)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    const struct account *account = &account_wt_page;
+    blocks_add_plain(blocks, "WT_PAGE", pages, 0, account, layout->page);
+    blocks_add_plain(blocks, "WT_PAGE_MODIFY", pages, 0, account, layout->page_modify);
+    blocks_add_plain(blocks, "insert array", pages, 0, account, 8);
+    blocks_add_plain(blocks, "WT_INSERT_HEAD", pages, 0, account, layout->insert_head);
+    blocks_add_plain(blocks, "WT_REF", pages, 0, account, layout->ref);
+    blocks_add_plain(blocks, "ref key", pages, 0, account, layout->instantiated_key + 4);
+}
+
+/* How large an image of the collection gets: 90 % (split_pct) of the leaf page, to the nearest
+ * allocation unit; in memory, and on disk before compression, up to 128 KiB: 118,784. The limit on
+ * disk adapts to how well blocks compress (rec_write.c), and the server shows it. */
+#define LEAF_MOST          131072
+#define LEAF_LEAST         32768
+#define ALLOCATION_UNIT    4096
+#define INPUT_UNRECONCILED "collection.unreconciled"
+#define INPUT_LEAF         "leaf.before_compression"
+
+static int64_t image_limit(int64_t leaf)
+{
+    return (leaf * 9 / 10 + ALLOCATION_UNIT / 2) / ALLOCATION_UNIT * ALLOCATION_UNIT;
+}
+
+/* Length of a reconciled document's cells, key and value, without the BSON itself. In memory the
+ * value's cell keeps its transaction id: descriptor, flags, 2 bytes of id, run length. */
+static int64_t cell_overhead(const struct mongodb_model *mongodb, int64_t bson, int64_t number)
+{
+    int64_t key = 1 + mongodb_packed_length((uint64_t)number);
+    if (mongodb->in_memory)
+        return key + 5 + mongodb_packed_length((uint64_t)bson);
+    return key + 1 + mongodb_packed_length((uint64_t)(bson > 64 ? bson - 64 : 0));
+}
+
+/* What a checkpoint leaves with each page of the collection: a list of the blocks that it wrote,
+ * with their addresses (a cookie of 9 bytes) and keys. */
+static void add_block_lists(const struct mongodb_model *mongodb, struct blocks *blocks,
+                            double documents, double pages, int64_t leaf)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    const struct account *account = &account_wt_blocks;
+    if (documents < 1 || pages < 1)
+        return;
+    int64_t bson = mongodb->bson / mongodb->documents;
+    int64_t cell = bson + cell_overhead(mongodb, bson, (int64_t)documents);
+    int64_t fits_block = (image_limit(leaf) - MONGODB_IMAGE_HEADER) / (cell ? cell : 1);
+    double of_page = ceil(documents / pages / (double)(fits_block ? fits_block : 1));
+    blocks_add_plain(blocks, "WT_MULTI", pages, 0, account,
+                     layout->multi * list_places((int64_t)of_page));
+    blocks_add_plain(blocks, "block address", pages * of_page, 0, account, 9);
+    blocks_add_plain(blocks, "block key", pages * of_page, 0, account,
+                     layout->instantiated_key + 4);
+}
+
+/* Documents whose pages were reconciled: images that hold their cells, and a row each. */
+static void add_reconciled(const struct mongodb_model *mongodb, struct blocks *blocks,
+                           double documents, int64_t leaf)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    if (documents < 1)
+        return;
+    int64_t bson = mongodb->bson / mongodb->documents;
+    double mean = (double)mongodb->bson / (double)mongodb->documents;
+    int64_t overhead = cell_overhead(mongodb, bson, (int64_t)documents);
+    int64_t limit = image_limit(mongodb->in_memory ? LEAF_MOST : leaf);
+    double of_image = floor((double)(limit - MONGODB_IMAGE_HEADER) / (mean + (double)overhead));
+    if (of_image < 1)
+        of_image = 1;
+    double images = documents / of_image;
+    const struct part image[] = {
+        {NULL, llround(of_image * mean)},
+        {&account_wt_cell, MONGODB_IMAGE_HEADER + llround(of_image * (double)overhead)}};
+    const struct part page[] = {{&account_wt_page, layout->page},
+                                {&account_wt_row, llround(8 * of_image)}};
+    blocks_add(blocks, "page image", images, image, 2);
+    blocks_add(blocks, "WT_PAGE", images, page, 2);
+    blocks_add_plain(blocks, "WT_REF", images, 0, &account_wt_page, layout->ref);
+    blocks_add_plain(blocks, "ref key", images, 0, &account_wt_page, layout->instantiated_key + 4);
+    if (!mongodb->in_memory) {
+        blocks_add_plain(blocks, "WT_ADDR", images, 0, &account_wt_blocks, layout->address);
+        blocks_add_plain(blocks, "block address", images, 0, &account_wt_blocks, 9);
+    }
+}
+
+/* All blocks of `records` documents of which `unreconciled` are still updates. */
+static void make_blocks(const struct mongodb_model *mongodb, int64_t records, double unreconciled,
+                        int64_t leaf, struct blocks *blocks, double *cache)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    blocks_open(blocks, &mongodb->model.build);
+    *cache = 0;
+    if (mongodb->documents == 0 || records == 0)
+        return;
+    double factor = (double)records / (double)mongodb->documents;
+    double share = unreconciled / (double)records;
+    double pages = (double)mongodb->pages * factor * share;
+    if (share > 0 && pages < 1)
+        pages = 1;
+
+    struct blocks part;
+    blocks_open(&part, &mongodb->model.build);
+    blocks_merge(&part, &mongodb->updates);
+    blocks_scale(&part, factor * share);
+    blocks_merge(blocks, &part);
+    blocks_free(&part);
+    add_inserts(blocks, records, share);
+    add_pages(mongodb, blocks, pages);
+    add_reconciled(mongodb, blocks, (double)records * (1 - share), leaf);
+    if (!mongodb->in_memory)
+        add_block_lists(mongodb, blocks, (double)records * share, pages, leaf);
+
+    struct blocks index;
+    blocks_open(&index, &mongodb->model.build);
+    mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index, cache);
+    blocks_scale(&index, factor);
+    blocks_merge(blocks, &index);
+    blocks_free(&index);
+    *cache *= factor;
+
+    /* The collection's table and the _id index's; and what the loader's session keeps: an operation
+     * on the collection and one on the index for each document of its largest transaction. */
+    blocks_add_plain(blocks, "WT_DSRC_STATS", 2, 0, &account_wt_handles, layout->statistics);
+    blocks_add_plain(blocks, "WT_TXN_OP", 1, 0, &account_wt_transaction,
+                     layout->transaction_operation * list_places(2 * mongodb->largest_group));
+}
+
+/* plan: what a load of this size leaves with tcmalloc and the process (measured here on 6.0.5, N =
+ * 100,000 to 300,000, both engines): resident pages of the program that a load touches first, and
+ * the free pages that tcmalloc keeps. */
+#define FILES_TOUCHED   (1800 * 1024)
+#define STACKS_TOUCHED  (100 * 1024)
+#define PAGE_HEAP_USUAL (2 * 1024 * 1024)
+#define PAGE_HEAP_SHARE 0.15 /* seen at most */
+#define SPAN_STRUCT     48   /* tcmalloc's Span (span.h) */
+
+static void predict_resident(struct prediction *prediction)
+{
+    const struct blocks *blocks = &prediction->blocks;
+    struct amounts *amounts = &prediction->resident_amounts;
+    double tails = 0, spans = 0;
+    for (size_t i = 0; i < blocks->class_size; i++) {
+        const struct block_class *class = &blocks->classes[i];
+        if (!class->kind)
+            continue;
+        int64_t span = tcmalloc_span(class->usable);
+        if (span) {
+            double of_class = class->count / (double)(span / class->usable);
+            spans += of_class;
+            tails += of_class * (double)(span % class->usable);
+        } else {
+            spans += class->count;
+        }
+    }
+    int64_t page_heap_most =
+        llround((double)prediction->allocated * PAGE_HEAP_SHARE) + PAGE_HEAP_USUAL;
+    amounts_add_range(amounts, &account_page_heap, BASIS_MODELLED, PAGE_HEAP_USUAL, 0,
+                      page_heap_most);
+    amounts_add(amounts, &account_span_tails, BASIS_MODELLED, llround(tails));
+    amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED, llround(spans * SPAN_STRUCT));
+    amounts_add(amounts, &account_mapped_files, BASIS_MODELLED, FILES_TOUCHED);
+    amounts_add(amounts, &account_stacks, BASIS_MODELLED, STACKS_TOUCHED);
+    prediction->resident = prediction->allocated + amounts_sum(amounts);
+    prediction->resident_low = prediction->allocated_low + amounts_sum(amounts) - PAGE_HEAP_USUAL;
+    prediction->resident_high =
+        prediction->allocated_high + amounts_sum(amounts) - PAGE_HEAP_USUAL + page_heap_most;
+}
+
+static const struct account *const structure[] = {
+    &account_wt_update,      &account_wt_insert,   &account_wt_cell,  &account_wt_row,
+    &account_wt_page,        &account_wt_id_index, &account_wt_index, &account_wt_handles,
+    &account_wt_transaction, &account_wt_blocks,
+};
+
+static int predict(struct model *model, int64_t sampled, int64_t records, int64_t counted,
+                   const struct figures *inputs, struct prediction *prediction,
+                   struct tare_error *error)
+{
+    const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
+    double cache, unreconciled = (double)records;
+    int64_t leaf = LEAF_LEAST;
+    prediction_free(prediction);
+    if (inputs && figures_has(inputs, INPUT_UNRECONCILED))
+        unreconciled = (double)figures_get(inputs, INPUT_UNRECONCILED);
+    if (inputs && figures_has(inputs, INPUT_LEAF))
+        leaf = figures_get(inputs, INPUT_LEAF);
+    if (unreconciled < 0 || unreconciled > (double)records || leaf < 512)
+        return error_set(error, TARE_USAGE,
+                         "state input '" INPUT_UNRECONCILED
+                         "' lies between 0 and the records, '" INPUT_LEAF "' is at least 512");
+    make_blocks(mongodb, records, unreconciled, leaf, &prediction->blocks, &cache);
+    if (sampled == records && unreconciled >= (double)records &&
+        llround(prediction->blocks.content) != counted)
+        return error_set(error, TARE_USAGE,
+                         "internal: the model of mongodb holds %lld bytes of content where the "
+                         "encoding counted %lld",
+                         llround(prediction->blocks.content), (long long)counted);
+    int64_t sum = 0;
+    for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++) {
+        int64_t bytes = llround(prediction->blocks.sums[account_place(structure[i])]);
+        if (bytes)
+            amounts_add(&prediction->amounts, structure[i], BASIS_MODELLED, bytes);
+        sum += bytes;
+    }
+    int64_t rounding = llround(prediction->blocks.rounding);
+    amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, rounding);
+    prediction->allocated = counted + sum + rounding;
+    /* The index is simulated, and which of its pages are reconciled when is the server's choice. */
+    int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)]);
+    prediction->allocated_low = prediction->allocated - index / 10;
+    prediction->allocated_high = prediction->allocated + index / 10;
+    predict_resident(prediction);
+    if (mongodb->model.build.number / 10000 != 6 || mongodb->model.build.number >= 60100)
+        prediction_note(prediction, "MongoDB's layouts were verified on 4.4.2, 5.0.4 and 6.0.5");
+    return 0;
+}
+
+/* --- Measuring --- */
+
+/* One of the size classes that serverStatus({tcmalloc: 2}) lists. */
+struct size_class {
+    int64_t size, spans, span_bytes, in_use;
+};
+
+#define STATUS "serverStatus.tcmalloc.tcmalloc."
+
+static int64_t class_figure(const struct figures *figures, int number, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, STATUS "size_classes.%d.%s", number, name);
+    return figures_get(figures, path);
+}
+
+/* False past the last class. */
+static bool class_read(const struct figures *figures, int number, struct size_class *class)
+{
+    char path[128];
+    snprintf(path, sizeof path, STATUS "size_classes.%d.bytes_per_object", number);
+    if (!figures_has(figures, path))
+        return false;
+    *class = (struct size_class){
+        .size = figures_get(figures, path),
+        .spans = class_figure(figures, number, "num_spans"),
+        .span_bytes = class_figure(figures, number, "pages_per_span") * TCMALLOC_PAGE,
+    };
+    if (class->size)
+        class->in_use = class->spans * (class->span_bytes / class->size) -
+                        class_figure(figures, number, "num_thread_objs") -
+                        class_figure(figures, number, "num_central_objs") -
+                        class_figure(figures, number, "num_transfer_objs");
+    return true;
+}
+
+static int64_t tails(const struct figures *figures)
+{
+    struct size_class class;
+    int64_t sum = 0;
+    for (int i = 0; class_read(figures, i, &class); i++)
+        if (class.size)
+            sum += class.spans * (class.span_bytes % class.size);
+    return sum;
+}
+
+/* "MALLOC: +      2621440 (    2.5 MiB) Bytes in malloc metadata" of formattedString: no other
+ * figure has it. */
+static int64_t metadata(const struct figures *figures)
+{
+    const char *text = figures_get_text(figures, STATUS "formattedString");
+    const char *line = text ? strstr(text, "Bytes in malloc metadata") : NULL;
+    int64_t bytes = 0;
+    while (line && line > text && line[-1] != '\n')
+        line--;
+    if (line)
+        sscanf(line, "MALLOC: + %" SCNd64, &bytes);
+    return bytes;
+}
+
+/* Pages of the heap without a frame, beyond those that were given back and those of metadata that
+ * is not used yet. */
+static int64_t untouched(const struct figures *figures)
+{
+    int64_t bytes = metadata(figures);
+    int64_t chunks =
+        (bytes + TCMALLOC_METADATA_CHUNK - 1) / TCMALLOC_METADATA_CHUNK * TCMALLOC_METADATA_CHUNK;
+    return figures_get(figures, "smaps.heap.size") - figures_get(figures, "smaps.heap.rss") -
+           figures_get(figures, STATUS "pageheap_unmapped_bytes") - (chunks - bytes);
+}
+
+static const char *cache_section(const struct figures *figures)
+{
+    return figures_has(figures, "serverStatus.inMemory.cache.bytes currently in the cache")
+               ? "serverStatus.inMemory.cache."
+               : "serverStatus.wiredTiger.cache.";
+}
+
+static int64_t cache_figure(const struct figures *figures, const char *name)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s%s", cache_section(figures), name);
+    return figures_get(figures, path);
+}
+
+/* The cache's own figure without the share that it adds for its overhead. */
+static double cache_bytes(const struct figures *figures)
+{
+    return (double)cache_figure(figures, "bytes currently in the cache") /
+           (1 + (double)cache_figure(figures, "percentage overhead") / 100);
+}
+
+static void measure_allocator(const struct figures *base, const struct figures *end,
+                              struct measurement *measurement)
+{
+    static const struct {
+        const char *figure;
+        const struct account *account;
+    } lists[] = {
+        {STATUS "thread_cache_free_bytes", &account_thread_cache},
+        {STATUS "transfer_cache_free_bytes", &account_transfer_cache},
+        {STATUS "pageheap_free_bytes", &account_page_heap},
+    };
+    struct amounts *amounts = &measurement->amounts;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        amounts_add(amounts, lists[i].account, BASIS_MEASURED,
+                    figures_growth(base, end, lists[i].figure));
+    int64_t of_spans = tails(end) - tails(base);
+    amounts_add(amounts, &account_span_tails, BASIS_MEASURED, of_spans);
+    amounts_add(amounts, &account_central_cache, BASIS_MEASURED,
+                figures_growth(base, end, STATUS "central_cache_free_bytes") - of_spans);
+    amounts_add(amounts, &account_allocator_metadata, BASIS_MEASURED,
+                metadata(end) - metadata(base));
+    if (figures_get(end, "smaps.heap.size") > 0)
+        amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
+                    untouched(base) - untouched(end));
+}
+
+static void note_residency(const struct figures *base, const struct figures *end,
+                           struct measurement *measurement)
+{
+    int64_t size = figures_get(end, "collStats.size");
+    double in_cache = cache_bytes(end) - cache_bytes(base);
+    int64_t read = figures_growth(base, end, "serverStatus.wiredTiger.cache.bytes read into cache");
+    double limit = (double)cache_figure(end, "maximum bytes configured");
+    if (size > 0 && in_cache < (double)size && read > 0)
+        measurement_note(measurement,
+                         "part of the data was evicted: %.0f of %lld bytes of documents are in the "
+                         "cache, so these figures are not the whole footprint",
+                         in_cache, (long long)size);
+    else if (size > 0 && in_cache < 0.98 * (double)size)
+        measurement_note(measurement,
+                         "the cache holds %.0f bytes, less than the documents' %lld: these figures "
+                         "are not the whole footprint",
+                         in_cache, (long long)size);
+    if (limit > 0 && in_cache * 1.08 > UPDATES_TARGET * limit)
+        measurement_note(
+            measurement,
+            "updates passed %.1f %% of the cache, where the server begins to reconcile "
+            "pages: the model of the _id index is rougher there",
+            100 * UPDATES_TARGET);
+}
+
+static int measure(struct model *model, const struct figures *base, const struct figures *end,
+                   const struct prediction *prediction, struct measurement *measurement,
+                   struct tare_error *error)
+{
+    static const char allocated[] = "serverStatus.tcmalloc.generic.current_allocated_bytes";
+    (void)model;
+    (void)prediction;
+    (void)error;
+    measurement_free(measurement);
+    measurement->has_allocated = figures_has(end, allocated);
+    measurement->allocated = figures_growth(base, end, allocated);
+    measurement->base_allocated = figures_get(base, allocated);
+    measurement->has_resident = figures_has(end, "smaps.total.rss");
+    measurement->resident = figures_growth(base, end, "smaps.total.rss");
+    measurement->base_resident = figures_get(base, "smaps.total.rss");
+    measurement->subtotal = llround(cache_bytes(end) - cache_bytes(base));
+    measurement->subtotal_name = "WiredTiger's cache, without its 8 %";
+    if (!measurement->has_allocated)
+        measurement_note(measurement, "serverStatus shows no tcmalloc section: what is allocated "
+                                      "can't be told");
+    if (measurement->has_resident) {
+        if (measurement->has_allocated)
+            measure_allocator(base, end, measurement);
+        amounts_add(&measurement->amounts, &account_mapped_files, BASIS_MEASURED,
+                    figures_growth(base, end, "smaps.file.rss"));
+        amounts_add(&measurement->amounts, &account_other_anonymous, BASIS_MEASURED,
+                    figures_growth(base, end, "smaps.anonymous.rss") +
+                        figures_growth(base, end, "smaps.kernel.rss") +
+                        figures_growth(base, end, "smaps.shared.rss"));
+        amounts_add(&measurement->amounts, &account_stacks, BASIS_MEASURED,
+                    figures_growth(base, end, "smaps.stack.rss"));
+    }
+    note_residency(base, end, measurement);
+    return 0;
+}
+
+/* --- Evidence and state inputs --- */
+
+static double predicted_of_class(const struct blocks *blocks, int64_t size, const char *kind)
+{
+    double count = 0;
+    for (size_t i = 0; i < blocks->class_size; i++)
+        if (blocks->classes[i].kind && blocks->classes[i].usable == size &&
+            (!kind || strcmp(blocks->classes[i].kind, kind) == 0))
+            count += blocks->classes[i].count;
+    return count;
+}
+
+static int evidence(struct model *model, const struct figures *base, const struct figures *end,
+                    const struct prediction *prediction, struct evidence *evidence)
+{
+    struct size_class before, after;
+    (void)model;
+    evidence->source = "serverStatus({tcmalloc: 2}) size classes";
+    for (int i = 0; class_read(end, i, &after); i++) {
+        if (!after.size || !class_read(base, i, &before))
+            continue;
+        MEMORY_GROW(evidence->rows, evidence->count, evidence->capacity);
+        evidence->rows[evidence->count++] = (struct evidence_row){
+            .size = after.size,
+            .predicted = llround(predicted_of_class(&prediction->blocks, after.size, NULL)),
+            .counted = after.in_use - before.in_use,
+        };
+    }
+    return 0;
+}
+
+/* Classes of which updates are this share of the blocks tell how many updates there are. */
+#define DOMINATED 0.9
+/* Counts of blocks move by some: what is so near to all is all. */
+#define NEARLY_ALL 0.99
+
+static int state_inputs(struct model *model, const struct figures *base, const struct figures *end,
+                        struct figures *inputs, struct tare_error *error)
+{
+    const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
+    static const char leaf[] = "collStats.wiredTiger.compression.compressed page maximum leaf page "
+                               "size prior to compression ";
+    (void)error;
+    if (!mongodb->in_memory && figures_get(end, leaf) > 0) {
+        figures_integer(inputs, INPUT_LEAF, figures_get(end, leaf));
+        figures_text(inputs, INPUT_LEAF ".source", leaf);
+    }
+    struct blocks blocks;
+    double cache, predicted = 0, counted = 0;
+    struct size_class before, after;
+    make_blocks(mongodb, mongodb->documents, (double)mongodb->documents, LEAF_LEAST, &blocks,
+                &cache);
+    for (int i = 0; class_read(end, i, &after); i++) {
+        if (!after.size || !class_read(base, i, &before))
+            continue;
+        double all = predicted_of_class(&blocks, after.size, NULL);
+        double updates = predicted_of_class(&blocks, after.size, "WT_UPDATE + BSON");
+        if (updates > 0 && updates >= DOMINATED * all) {
+            predicted += updates;
+            counted += (double)(after.in_use - before.in_use) - (all - updates);
+        }
+    }
+    blocks_free(&blocks);
+    if (predicted >= 1000) {
+        double share = counted / predicted;
+        share = share < 0 ? 0 : share >= NEARLY_ALL ? 1 : share;
+        figures_integer(inputs, INPUT_UNRECONCILED, llround(share * (double)mongodb->documents));
+        figures_text(inputs, INPUT_UNRECONCILED ".source",
+                     "blocks in the updates' size classes, serverStatus({tcmalloc: 2})");
+    }
+    return 0;
+}
+
+const struct model_kind model_mongodb = {
+    .name = "mongodb",
+    .explanation = "MongoDB 4.4 to 6.0: WiredTiger's blocks, the _id index simulated, tcmalloc",
+    .fits = fits,
+    .open = open,
+    .add = add,
+    .predict = predict,
+    .measure = measure,
+    .state_inputs = state_inputs,
+    .evidence = evidence,
+    .close = close,
+};

@@ -1,0 +1,56 @@
+/* The MongoDB model's own header: what mongodb.c and mongodb_index.c share. */
+#ifndef TARE_MODEL_MONGODB_H
+#define TARE_MODEL_MONGODB_H
+
+#include "model/model.h"
+
+/* Sizes of WiredTiger's structures on 64-bit machines, a row a version range; the headers are those
+ * of the WiredTiger that the MongoDB release carries (src/third_party/wiredtiger/src/include). */
+struct mongodb_layout {
+    int first, last;           /* MongoDB versions, as version_number() */
+    const char *verified;      /* on which server; NULL: on none */
+    int update;                /* WT_UPDATE_SIZE, btmem.h: the struct up to its data */
+    int page;                  /* WT_PAGE, btmem.h */
+    int page_modify;           /* WT_PAGE_MODIFY, btmem.h */
+    int ref;                   /* WT_REF, btmem.h */
+    int insert_head;           /* WT_INSERT_HEAD, btmem.h: 10 heads and 10 tails */
+    int instantiated_key;      /* WT_IKEY, btmem.h: the struct before the key */
+    int address;               /* WT_ADDR, btmem.h */
+    int multi;                 /* WT_MULTI, reconcile.h / btmem.h */
+    int transaction_operation; /* WT_TXN_OP, txn.h */
+    int statistics; /* WT_DSRC_STATS of one table, stat.h: counters x 8 x WT_COUNTER_SLOTS */
+    int prefix_minimum_run; /* WT_KEY_PREFIX_PREVIOUS_MINIMUM, reconcile.h; 0: neighbours alone */
+};
+
+/* WT_PAGE_HEADER (28, btmem.h) and the block header (12, block.h) head each page image. */
+#define MONGODB_IMAGE_HEADER 40
+/* A skip list's node: WT_INSERT (btmem.h) is 16 bytes and 8 a level, then the key. Each further
+ * level has a chance of one in four (WT_SKIP_PROBABILITY), ten at most (WT_SKIP_MAXDEPTH; misc.h).
+ */
+#define MONGODB_INSERT      16
+#define MONGODB_LEVEL       8
+#define MONGODB_LEVELS_MOST 10
+#define MONGODB_LEVELS_MEAN (4.0 / 3)
+double mongodb_level_share(int level); /* of nodes that have exactly this many levels */
+
+/* Length of an unsigned integer in WiredTiger's packed form (intpack_inline.h). */
+int mongodb_packed_length(uint64_t number);
+/* Length of a record id as the value of an index entry (MongoDB's key_string.cpp, appendRecordId).
+ */
+int mongodb_record_id_length(uint64_t number);
+
+/* --- The _id index, simulated on its keys (mongodb_index.c) --- */
+
+struct mongodb_index;
+
+struct mongodb_index *mongodb_index_open(const struct mongodb_layout *layout, bool in_memory);
+void mongodb_index_close(struct mongodb_index *index);
+/* The key of record `number` (from 1). batch: number of the server's batch, ascending: entries of
+ * the running one are put back as inserts when their page is reconciled. */
+void mongodb_index_insert(struct mongodb_index *index, struct slice key, uint64_t number,
+                          uint32_t batch);
+/* Its blocks, all of account _id index. cache: what WiredTiger counts for them. */
+void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed,
+                          struct blocks *blocks, double *cache);
+
+#endif
