@@ -94,11 +94,12 @@ setup-test:
 
 # A sub-make, since set-up may just have installed what compiling needs.
 run: setup
-	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -s -j2 all
 	@./tare run -n 100000 -d ycsb -e $(MAIN_ENCODINGS) --server redis=redis-server \
 	    --server mongodb=mongod,engine=memory --server mongodb=mongod,engine=disk \
 	    --export-csv $(BUILD)/main.csv --export-json $(BUILD)/main.json
-	@./tare diff '$(BUILD)/main.json#redis:hash@index' '$(BUILD)/main.json#-memory'
+	@echo
+	@./tare diff '$(BUILD)/main.json#redis:hash@index' '$(BUILD)/main.json#mongodb:document/memory'
 
 test: setup-test
 	@tests/run.sh quick
@@ -110,7 +111,7 @@ test-servers: setup-test
 	@tests/run.sh servers
 
 bench: setup-test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s -j2 all
 	@python3 tests/bench.py ./tare 5 100000
 
 install: all

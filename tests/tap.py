@@ -1,4 +1,5 @@
 """What the Python tests share: TAP output, running tare, and an independent check of its CSV."""
+import concurrent.futures
 import csv
 import json
 import os
@@ -166,6 +167,46 @@ def load_json(path):
         return json.load(file)
 
 
+class Skip(Exception):
+    """A test that can't be run here, with the reason."""
+
+
+def run_jobs(jobs, tare, parallel):
+    """Runs (title, function) pairs, some at a time, and prints TAP in their order.
+
+    A function takes the Tare and returns [(title, problem or None, remark)]: one job may hold
+    several tests. Jobs measure memory and mostly wait for servers to settle, so that a few of them
+    at a time don't disturb each other."""
+    number = failures = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=parallel) as pool:
+        futures = [(title, pool.submit(function, tare)) for title, function in jobs]
+        for title, future in futures:
+            try:
+                results = future.result()
+            except Skip as reason:
+                number += 1
+                print("ok %d - %s # SKIP %s" % (number, title, reason), flush=True)
+                continue
+            except Exception:  # a failure of any kind is reported as one
+                results = [(title, traceback.format_exc(), "")]
+            for name, problem, remark in results:
+                number += 1
+                failures += problem is not None
+                print("%s %d - %s" % ("ok" if problem is None else "not ok", number, name))
+                for line in ((problem or "") + "\n" + (remark or "")).splitlines():
+                    if line:
+                        print("# " + line)
+                sys.stdout.flush()
+    try:
+        tare.expect_clean()
+    except AssertionError as left:
+        number += 1
+        failures += 1
+        print("not ok %d - nothing is left behind\n# %s" % (number, left))
+    print("1..%d" % number)
+    return 1 if failures or not number else 0
+
+
 def main(tests, program):
     """Runs the functions on one Tare and prints TAP."""
     tare = Tare(program)
@@ -190,4 +231,4 @@ def main(tests, program):
     return 1 if failures or not chosen else 0
 
 
-__all__ = ["ROOT", "Tare", "ledgers", "shares", "counted", "load_json", "main", "signal"]
+__all__ = ["ROOT", "Skip", "Tare", "run_jobs", "ledgers", "shares", "counted", "load_json", "main", "signal"]

@@ -19,7 +19,12 @@ static void requests_add(struct cell_requests *requests, const struct cell_selec
     *request = (struct cell_request){.selection = selection, .encoding = encoding, .server = spec};
     for (size_t i = 0; i + 1 < requests->count; i++) {
         struct cell_request *earlier = &requests->items[i];
-        if (strcmp(earlier->encoding->text, encoding->text) == 0)
+        if (strcmp(earlier->encoding->text, encoding->text) != 0)
+            continue;
+        if (spec.engine && earlier->server.engine && spec.kind == earlier->server.kind &&
+            strcmp(spec.target, earlier->server.target) == 0)
+            earlier->name_needs_engine = request->name_needs_engine = true;
+        else
             earlier->name_needs_server = request->name_needs_server = true;
     }
 }

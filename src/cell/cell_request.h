@@ -44,7 +44,9 @@ struct cell_request {
     const struct cell_selection *selection;
     struct encoding *encoding;
     struct server_spec server;
-    bool name_needs_server; /* another request has the same encoding */
+    /* Another request has the same encoding: on another engine of the same program; on another
+     * server. The cell's name then says which. */
+    bool name_needs_engine, name_needs_server;
 };
 
 struct cell_requests {

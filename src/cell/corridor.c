@@ -117,7 +117,9 @@ void cell_set_name(struct cell *cell, const struct cell_request *request,
     const struct build *build = &cell->build;
     free(cell->name);
     if (!request->name_needs_server) {
-        cell->name = memory_text(request->encoding->text);
+        cell->name = request->name_needs_engine
+                         ? memory_format("%s/%s", request->encoding->text, request->server.engine)
+                         : memory_text(request->encoding->text);
     } else if (build->version[0]) {
         cell->name = memory_format("%s/%s-%s%s%s", request->encoding->text, build->store,
                                    build->version, build->engine[0] ? "-" : "", build->engine);
