@@ -26,6 +26,7 @@
 #define PREFIX_LEAST     4     /* prefix_compression_min */
 #define PREFIX_MOST      255
 #define KEYS_MOST        200000
+#define KEY_MOST         60000 /* what is longer is taken for as long: an entry's length has 16 bits */
 #define LENGTHS          2048
 
 struct entry {
@@ -476,6 +477,8 @@ void mongodb_index_insert(struct mongodb_index *index, struct slice text, uint64
 {
     /* KeyString of a string: its type (0x3c), the text, its end, and the end of the key (0x04):
      * key_string.cpp. */
+    if (text.length > KEY_MOST)
+        text.length = KEY_MOST;
     size_t length = text.length + 3;
     if (length > index->scratch_size) {
         index->scratch_size = length * 2;

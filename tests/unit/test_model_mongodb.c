@@ -1,0 +1,239 @@
+/* The model of MongoDB, held to arithmetic and to what mongod 6.0.5 showed:
+ * blocks by size class after a load of 100,000 YCSB records in memory
+ * (serverStatus({tcmalloc: 2}), growth over the empty server). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "model/mongodb.h"
+#include "model/tcmalloc.h"
+
+static struct build build_of(const char *version, const char *engine)
+{
+    struct build build = {.store = "mongodb", .allocator = "tcmalloc", .cache_oblivious = -1};
+    snprintf(build.version, sizeof build.version, "%s", version);
+    snprintf(build.engine, sizeof build.engine, "%s", engine);
+    build.number = version_number(version);
+    return build;
+}
+
+/* YCSB's key of record i: FNV-1a over its eight octets. */
+static size_t ycsb_key(int64_t i, char out[32])
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (int octet = 0; octet < 8; octet++, i >>= 8)
+        hash = (hash ^ ((uint64_t)i & 0xff)) * UINT64_C(1099511628211);
+    int64_t number = (int64_t)hash;
+    return (size_t)snprintf(out, 32, "user%lld", (long long)(number < 0 ? -number : number));
+}
+
+/* A BSON document of YCSB's shape for a key of this length: 4 + 1 for the document, 1 + 4 + 4 + key
+ * + 1 for _id, 1 + 7 + 4 + 1 + 100 a field. */
+static int64_t ycsb_bson(size_t key)
+{
+    return 5 + 1 + 4 + 4 + (int64_t)key + 1 + 10 * (1 + 7 + 4 + 1 + 100);
+}
+
+static struct model *loaded(const struct build *build, int64_t records, int64_t *content)
+{
+    struct figures none = {0};
+    struct tare_error error = {0};
+    struct model *model = model_open(build, &none, &error);
+    assert_non_null(model);
+    *content = 0;
+    for (int64_t i = 0; i < records; i++) {
+        char key[32];
+        size_t length = ycsb_key(i, key);
+        int64_t bson = ycsb_bson(length);
+        const struct object object = {.type = OBJECT_DOCUMENT,
+                                      .key = slice_of(key, length),
+                                      .body = slice_of(NULL, (size_t)bson)};
+        *content += bson;
+        assert_int_equal(0, model->kind->add(model, &object, &error));
+    }
+    return model;
+}
+
+static double blocks_of_size(const struct prediction *prediction, int64_t usable)
+{
+    double count = 0;
+    for (size_t i = 0; i < prediction->blocks.class_size; i++)
+        if (prediction->blocks.classes[i].kind && prediction->blocks.classes[i].usable == usable)
+            count += prediction->blocks.classes[i].count;
+    return count;
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    assert_int_equal(1, mongodb_packed_length(0));
+    assert_int_equal(1, mongodb_packed_length(63));
+    assert_int_equal(2, mongodb_packed_length(64));
+    assert_int_equal(2, mongodb_packed_length(8255));
+    assert_int_equal(2, mongodb_packed_length(8256 + 255));
+    assert_int_equal(3, mongodb_packed_length(8256 + 256));
+    assert_int_equal(3, mongodb_packed_length(8256 + 65535));
+    assert_int_equal(4, mongodb_packed_length(8256 + 65536));
+    assert_int_equal(2, mongodb_record_id_length(1023));
+    assert_int_equal(3, mongodb_record_id_length(1024));
+    assert_int_equal(3, mongodb_record_id_length((1 << 18) - 1));
+    assert_int_equal(4, mongodb_record_id_length(1 << 18));
+    double sum = 0;
+    for (int level = 1; level <= MONGODB_LEVELS_MOST; level++)
+        sum += mongodb_level_share(level);
+    assert_true(sum > 1 - 1e-12 && sum < 1 + 1e-12);
+}
+
+static void test_tcmalloc(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    const struct allocator_kind *allocator = allocator_of(&build);
+    assert_string_equal("tcmalloc", allocator->name);
+    static const int64_t pairs[][2] = {
+        {1, 8},       {8, 8},         {9, 16},        {17, 32},       {1215, 1280},
+        {1281, 1408}, {16384, 16384}, {16385, 20480}, {42504, 45056}, {71680, 73728}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        assert_int_equal(pairs[i][1], allocator->usable(&build, pairs[i][0]));
+    assert_int_equal(8192, tcmalloc_span(1280));
+    assert_int_equal(5 * 4096, tcmalloc_span(10240));
+    assert_int_equal(0, tcmalloc_span(20480));
+}
+
+static void near(double expected, double got, double share)
+{
+    if (got < expected * (1 - share) || got > expected * (1 + share))
+        fail_msg("%.0f is not within %.1f %% of %.0f", got, 100 * share, expected);
+}
+
+static void test_blocks_of_ycsb(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct prediction prediction = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 100000, &content);
+    assert_int_equal(
+        0, model->kind->predict(model, 100000, 100000, content, NULL, &prediction, &error));
+    near(75553, blocks_of_size(&prediction, 32), 0.01);
+    near(41390, blocks_of_size(&prediction, 48), 0.01);
+    near(107718, blocks_of_size(&prediction, 64), 0.01);
+    near(24438, blocks_of_size(&prediction, 160), 0.01); /* insert heads */
+    near(100000, blocks_of_size(&prediction, 1280), 0);  /* updates */
+    near(90, blocks_of_size(&prediction, 15360), 0.03);  /* images of the index */
+    near(146024352, (double)prediction.allocated, 0.005);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+static void test_predicting_changes_nothing(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "disk");
+    struct prediction first = {0}, second = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 60000, &content);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(0,
+                         model->kind->predict(model, 60000, 60000, content, NULL, &first, &error));
+    assert_int_equal(0, model->kind->predict(model, 60000, 60000, content, NULL, &second, &error));
+    assert_int_equal(first.allocated, second.allocated);
+    assert_int_equal(first.allocated, content + amounts_sum(&first.amounts));
+    prediction_free(&first);
+    prediction_free(&second);
+    model_close(model);
+}
+
+static void test_nothing_and_wrong_inputs(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct prediction prediction = {0};
+    struct figures inputs = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 0, &content);
+    assert_int_equal(0, model->kind->predict(model, 0, 0, 0, NULL, &prediction, &error));
+    assert_int_equal(0, prediction.allocated);
+    figures_integer(&inputs, "collection.unreconciled", 7);
+    assert_int_equal(-1, model->kind->predict(model, 0, 0, 0, &inputs, &prediction, &error));
+    assert_int_equal(TARE_USAGE, error.status);
+    figures_free(&inputs);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+/* More keys than are held: what is no longer followed must not change the cost of a key by much. */
+static void test_many_keys_are_sampled(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct tare_error error = {0};
+    struct prediction few = {0}, many = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 190000, &content);
+    assert_int_equal(0, model->kind->predict(model, 190000, 190000, content, NULL, &few, &error));
+    model_close(model);
+    model = loaded(&build, 210000, &content);
+    assert_int_equal(0, model->kind->predict(model, 210000, 210000, content, NULL, &many, &error));
+    model_close(model);
+    near((double)few.allocated / 190000, (double)many.allocated / 210000, 0.005);
+    prediction_free(&few);
+    prediction_free(&many);
+}
+
+/* Ascending keys fill pages at the right edge, where each page is split once by its greatest key.
+ */
+static void test_ascending_keys(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct tare_error error = {0};
+    struct prediction prediction = {0};
+    struct figures none = {0};
+    struct model *model = model_open(&build, &none, &error);
+    int64_t content = 0;
+    for (int i = 0; i < 100000; i++) {
+        char key[32];
+        int length = snprintf(key, sizeof key, "player:%08d", i);
+        const struct object object = {.type = OBJECT_DOCUMENT,
+                                      .key = slice_of(key, (size_t)length),
+                                      .body = slice_of(NULL, 100)};
+        content += 100;
+        assert_int_equal(0, model->kind->add(model, &object, &error));
+    }
+    assert_int_equal(
+        0, model->kind->predict(model, 100000, 100000, content, NULL, &prediction, &error));
+    /* An update and an insert each for the document and for its key, at least. */
+    double sum = 0;
+    for (size_t i = 0; i < prediction.blocks.class_size; i++)
+        if (prediction.blocks.classes[i].kind &&
+            strcmp(prediction.blocks.classes[i].kind, "WT_INSERT") == 0)
+            sum += prediction.blocks.classes[i].count;
+    near(200000, sum, 0.001);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_tcmalloc),
+        cmocka_unit_test(test_blocks_of_ycsb),
+        cmocka_unit_test(test_predicting_changes_nothing),
+        cmocka_unit_test(test_nothing_and_wrong_inputs),
+        cmocka_unit_test(test_many_keys_are_sampled),
+        cmocka_unit_test(test_ascending_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
