@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests and ends with one line that counts them.
 #   tests/run.sh quick    unit and command-line tests (plain and with sanitizers), real servers
-#   tests/run.sh servers  the matrix over every server that `make servers` got
+#   tests/run.sh servers  every server that `make servers` got: the matrix, drawn shapes, and the
+#                         model's blocks beside those that a witness in the server counts
 # Every test program prints TAP ("ok 1 - name"); a program that dies or prints nothing counts as
 # one failure.
 set -u
@@ -63,6 +64,8 @@ quick() {
 servers() {
   build all
   run "server matrix" python3 tests/servers/matrix.py ./tare
+  run "properties" python3 tests/servers/property.py ./tare --shapes 40
+  run "witness" python3 tests/witness/compare.py ./tare
 }
 
 case $suite in
