@@ -200,6 +200,11 @@ static void add_pages(const struct mongodb_model *mongodb, struct blocks *blocks
 #define ALLOCATION_UNIT    4096
 #define INPUT_UNRECONCILED "collection.unreconciled"
 #define INPUT_LEAF         "leaf.before_compression"
+#define INPUT_INDEX        "_id.unreconciled"
+#define INPUT_HEADS        "_id.insert_heads"
+#define INPUT_INSTANTIATED "_id.instantiated_keys"
+#define INPUT_MODIFIED     "_id.modified_pages"
+#define INPUT_RESIDENT     "_id.resident_images"
 
 static int64_t image_limit(int64_t leaf)
 {
@@ -266,13 +271,21 @@ static void add_reconciled(const struct mongodb_model *mongodb, struct blocks *b
     }
 }
 
-/* All blocks of `records` documents of which `unreconciled` are still updates. */
-static void make_blocks(const struct mongodb_model *mongodb, int64_t records, double unreconciled,
-                        int64_t leaf, struct blocks *blocks, double *cache)
+/* What a prediction takes of state inputs. */
+struct state {
+    double unreconciled; /* documents that are still updates */
+    int64_t leaf;
+    bool index_given;
+    struct mongodb_index_state index;
+};
+
+/* The collection's blocks alone. */
+static void make_collection(const struct mongodb_model *mongodb, int64_t records,
+                            const struct state *state, struct blocks *blocks)
 {
-    const struct mongodb_layout *layout = mongodb->layout;
+    double unreconciled = state->unreconciled;
+    int64_t leaf = state->leaf;
     blocks_open(blocks, &mongodb->model.build);
-    *cache = 0;
     if (mongodb->documents == 0 || records == 0)
         return;
     double factor = (double)records / (double)mongodb->documents;
@@ -292,14 +305,27 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records, do
     add_reconciled(mongodb, blocks, (double)records * (1 - share), leaf);
     if (!mongodb->in_memory)
         add_block_lists(mongodb, blocks, (double)records * share, pages, leaf);
+}
 
+/* All blocks of `records` documents. */
+static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
+                        const struct state *state, struct blocks *blocks)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    make_collection(mongodb, records, state, blocks);
+    if (mongodb->documents == 0 || records == 0)
+        return;
+    double factor = (double)records / (double)mongodb->documents, cache;
     struct blocks index;
     blocks_open(&index, &mongodb->model.build);
-    mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index, cache);
-    blocks_scale(&index, factor);
+    if (state->index_given) {
+        mongodb_index_blocks_in(mongodb->index, &state->index, (double)records, &index);
+    } else {
+        mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index, &cache);
+        blocks_scale(&index, factor);
+    }
     blocks_merge(blocks, &index);
     blocks_free(&index);
-    *cache *= factor;
 
     /* The collection's table and the _id index's; and what the loader's session keeps: an operation
      * on the collection and one on the index for each document of its largest transaction. */
@@ -355,23 +381,39 @@ static const struct account *const structure[] = {
     &account_wt_transaction, &account_wt_blocks,
 };
 
+static void take_inputs(const struct figures *inputs, struct state *state)
+{
+    if (figures_has(inputs, INPUT_UNRECONCILED))
+        state->unreconciled = (double)figures_get(inputs, INPUT_UNRECONCILED);
+    if (figures_has(inputs, INPUT_LEAF))
+        state->leaf = figures_get(inputs, INPUT_LEAF);
+    state->index_given = figures_has(inputs, INPUT_INDEX);
+    state->index = (struct mongodb_index_state){
+        .unreconciled = (double)figures_get(inputs, INPUT_INDEX),
+        .heads = (double)figures_get(inputs, INPUT_HEADS),
+        .instantiated = (double)figures_get(inputs, INPUT_INSTANTIATED),
+        .modified = (double)figures_get(inputs, INPUT_MODIFIED),
+        .resident =
+            figures_has(inputs, INPUT_RESIDENT) ? (double)figures_get(inputs, INPUT_RESIDENT) : -1,
+    };
+}
+
 static int predict(struct model *model, int64_t sampled, int64_t records, int64_t counted,
                    const struct figures *inputs, struct prediction *prediction,
                    struct tare_error *error)
 {
     const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
-    double cache, unreconciled = (double)records;
-    int64_t leaf = LEAF_LEAST;
+    struct state state = {.unreconciled = (double)records, .leaf = LEAF_LEAST};
     prediction_free(prediction);
-    if (inputs && figures_has(inputs, INPUT_UNRECONCILED))
-        unreconciled = (double)figures_get(inputs, INPUT_UNRECONCILED);
-    if (inputs && figures_has(inputs, INPUT_LEAF))
-        leaf = figures_get(inputs, INPUT_LEAF);
-    if (unreconciled < 0 || unreconciled > (double)records || leaf < 512)
+    if (inputs)
+        take_inputs(inputs, &state);
+    double unreconciled = state.unreconciled;
+    if (unreconciled < 0 || unreconciled > (double)records || state.leaf < 512 ||
+        state.index.unreconciled < 0 || state.index.unreconciled > (double)records)
         return error_set(error, TARE_USAGE,
                          "state input '" INPUT_UNRECONCILED
                          "' lies between 0 and the records, '" INPUT_LEAF "' is at least 512");
-    make_blocks(mongodb, records, unreconciled, leaf, &prediction->blocks, &cache);
+    make_blocks(mongodb, records, &state, &prediction->blocks);
     if (sampled == records && unreconciled >= (double)records &&
         llround(prediction->blocks.content) != counted)
         return error_set(error, TARE_USAGE,
@@ -608,6 +650,85 @@ static int evidence(struct model *model, const struct figures *base, const struc
     return 0;
 }
 
+/* Growth of the objects in use of one size class. */
+static double class_growth(const struct figures *base, const struct figures *end, int64_t size)
+{
+    struct size_class before, after;
+    for (int i = 0; class_read(end, i, &after); i++)
+        if (after.size == size && class_read(base, i, &before))
+            return (double)(after.in_use - before.in_use);
+    return 0;
+}
+
+static void input(struct figures *inputs, const char *name, double value, const char *source)
+{
+    char path[96];
+    figures_integer(inputs, name, value > 0 ? llround(value) : 0);
+    snprintf(path, sizeof path, "%s.source", name);
+    figures_text(inputs, path, source);
+}
+
+#define BLOCK_COUNTS "blocks by size class, serverStatus({tcmalloc: 2})"
+
+/* On disk a clean page can leave the cache. Images of the index have 8,192 to 14,745 bytes (half of
+ * leaf_page_max at least, but for a last one): the classes from 8,192 to 15,360. */
+static double resident_images(const struct figures *base, const struct figures *end,
+                              const struct blocks *collection)
+{
+    struct size_class class;
+    double images = 0;
+    for (int i = 0; class_read(end, i, &class); i++)
+        if (class.size >= 8192 && class.size <= 15360)
+            images += class_growth(base, end, class.size) -
+                      predicted_of_class(collection, class.size, NULL);
+    return images;
+}
+
+/* How far the index is reconciled, by the classes of its blocks less the collection's blocks there.
+ * Only where the collection's updates are in other classes. */
+static void index_inputs(const struct mongodb_model *mongodb, const struct figures *base,
+                         const struct figures *end, const struct blocks *collection,
+                         struct figures *inputs)
+{
+    const struct mongodb_layout *layout = mongodb->layout;
+    const struct build *build = &mongodb->model.build;
+    const struct allocator_kind *allocator = collection->allocator;
+    uint64_t records = (uint64_t)mongodb->documents;
+    int64_t length = llround(mongodb_index_key_length(mongodb->index));
+    int64_t update = allocator->usable(build, layout->update + mongodb_record_id_length(records));
+    int64_t head = allocator->usable(build, layout->insert_head);
+    int64_t key = allocator->usable(build, layout->instantiated_key + length);
+    int64_t modify = allocator->usable(build, layout->page_modify);
+    const int64_t used[] = {update, head, key, modify};
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
+        if (predicted_of_class(collection, used[i], "WT_UPDATE + BSON") > 0)
+            return;
+    struct mongodb_index_state state = {0};
+    double of_entry = mongodb_index_entry_blocks(mongodb->index, allocator, build, records, update);
+    if (of_entry <= 0)
+        return;
+    state.unreconciled =
+        (class_growth(base, end, update) - predicted_of_class(collection, update, NULL)) / of_entry;
+    if (state.unreconciled < 0)
+        state.unreconciled = 0;
+    if (state.unreconciled > (double)records)
+        state.unreconciled = (double)records;
+    double images = mongodb_index_images(mongodb->index, (double)records - state.unreconciled);
+    state.heads = class_growth(base, end, head) - predicted_of_class(collection, head, NULL);
+    state.modified = class_growth(base, end, modify) - predicted_of_class(collection, modify, NULL);
+    state.instantiated = class_growth(base, end, key) - predicted_of_class(collection, key, NULL) -
+                         state.unreconciled * mongodb_index_entry_blocks(mongodb->index, allocator,
+                                                                         build, records, key);
+    if (allocator->usable(build, layout->ref) == key)
+        state.instantiated -= images;
+    input(inputs, INPUT_INDEX, state.unreconciled, BLOCK_COUNTS);
+    input(inputs, INPUT_HEADS, state.heads, BLOCK_COUNTS);
+    input(inputs, INPUT_INSTANTIATED, state.instantiated, BLOCK_COUNTS);
+    input(inputs, INPUT_MODIFIED, state.modified, BLOCK_COUNTS);
+    if (!mongodb->in_memory)
+        input(inputs, INPUT_RESIDENT, resident_images(base, end, collection), BLOCK_COUNTS);
+}
+
 /* Classes of which updates are this share of the blocks tell how many updates there are. */
 #define DOMINATED 0.9
 /* Counts of blocks move by some: what is so near to all is all. */
@@ -619,16 +740,16 @@ static int state_inputs(struct model *model, const struct figures *base, const s
     const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
     static const char leaf[] = "collStats.wiredTiger.compression.compressed page maximum leaf page "
                                "size prior to compression ";
+    struct state state = {.unreconciled = (double)mongodb->documents, .leaf = LEAF_LEAST};
     (void)error;
     if (!mongodb->in_memory && figures_get(end, leaf) > 0) {
-        figures_integer(inputs, INPUT_LEAF, figures_get(end, leaf));
-        figures_text(inputs, INPUT_LEAF ".source", leaf);
+        input(inputs, INPUT_LEAF, (double)figures_get(end, leaf), leaf);
+        state.leaf = figures_get(end, leaf);
     }
     struct blocks blocks;
-    double cache, predicted = 0, counted = 0;
+    double predicted = 0, counted = 0;
     struct size_class before, after;
-    make_blocks(mongodb, mongodb->documents, (double)mongodb->documents, LEAF_LEAST, &blocks,
-                &cache);
+    make_blocks(mongodb, mongodb->documents, &state, &blocks);
     for (int i = 0; class_read(end, i, &after); i++) {
         if (!after.size || !class_read(base, i, &before))
             continue;
@@ -640,12 +761,17 @@ static int state_inputs(struct model *model, const struct figures *base, const s
         }
     }
     blocks_free(&blocks);
-    if (predicted >= 1000) {
-        double share = counted / predicted;
-        share = share < 0 ? 0 : share >= NEARLY_ALL ? 1 : share;
-        figures_integer(inputs, INPUT_UNRECONCILED, llround(share * (double)mongodb->documents));
-        figures_text(inputs, INPUT_UNRECONCILED ".source",
-                     "blocks in the updates' size classes, serverStatus({tcmalloc: 2})");
+    if (predicted < 1000)
+        return 0;
+    double share = counted / predicted;
+    share = share < 0 ? 0 : share >= NEARLY_ALL ? 1 : share;
+    state.unreconciled = share * (double)mongodb->documents;
+    input(inputs, INPUT_UNRECONCILED, state.unreconciled, BLOCK_COUNTS);
+    if (share < 1) {
+        /* The server reconciled on its own account: the index too. */
+        make_collection(mongodb, mongodb->documents, &state, &blocks);
+        index_inputs(mongodb, base, end, &blocks, inputs);
+        blocks_free(&blocks);
     }
     return 0;
 }

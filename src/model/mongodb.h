@@ -53,4 +53,26 @@ void mongodb_index_insert(struct mongodb_index *index, struct slice key, uint64_
 void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed,
                           struct blocks *blocks, double *cache);
 
+/* Where the server reconciles pages on its own account (evicting updates beyond its target), which
+ * page when is its choice: then what the index has come to is told by these counts. */
+struct mongodb_index_state {
+    double unreconciled; /* entries that are still inserts */
+    double heads;        /* slots with inserts */
+    double instantiated; /* rows whose keys were instantiated */
+    double modified;     /* pages with WT_PAGE_MODIFY and an insert array */
+    double resident;     /* pages whose image is in the cache; < 0: all */
+};
+/* Its blocks for `records` keys in that state. */
+void mongodb_index_blocks_in(const struct mongodb_index *index,
+                             const struct mongodb_index_state *state, double records,
+                             struct blocks *blocks);
+/* Pages of images that so many reconciled keys make; mean length of a key. */
+double mongodb_index_images(const struct mongodb_index *index, double keys);
+double mongodb_index_key_length(const struct mongodb_index *index);
+/* How many of the blocks of one unreconciled entry (its update and its insert) are of this class.
+ */
+double mongodb_index_entry_blocks(const struct mongodb_index *index,
+                                  const struct allocator_kind *allocator, const struct build *build,
+                                  uint64_t number, int64_t usable);
+
 #endif

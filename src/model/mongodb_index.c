@@ -582,3 +582,113 @@ void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, 
     blocks_merge(out, &blocks);
     blocks_free(&blocks);
 }
+
+/* --- In a state that is given --- */
+
+/* So many keys tell how well prefixes compress. */
+#define ENTRY_KEYS 40000
+
+/* Mean bytes of an entry in an image: the keys that are held, sorted and written as images. */
+static double entry_mean(const struct mongodb_index *index)
+{
+    int64_t bytes = 0, keys = 0;
+    for (size_t i = 0; i < index->page_count && keys < ENTRY_KEYS; i++) {
+        const struct page *page = index->pages[i];
+        size_t count = page->row_count + page->insert_count;
+        if (!page->followed || count == 0)
+            continue;
+        struct entry *entries = memory_new(count * sizeof *entries);
+        if (page->row_count)
+            memcpy(entries, page->rows, page->row_count * sizeof *entries);
+        if (page->insert_count)
+            memcpy(entries + page->row_count, page->inserts, page->insert_count * sizeof *entries);
+        sorted_page = page;
+        qsort(entries, count, sizeof *entries, by_key);
+        struct mongodb_index scratch = {.layout = index->layout, .in_memory = index->in_memory};
+        struct image_builder builder = {.index = &scratch, .page = page_new(&scratch, NULL, 0)};
+        builder.page->image = MONGODB_IMAGE_HEADER;
+        for (size_t e = 0; e < count; e++)
+            image_add(&builder, key_of(page, &entries[e]), entries[e].length, entries[e].record);
+        image_end(&builder);
+        for (size_t d = 0; d < builder.count; d++) {
+            bytes += builder.done[d]->image - MONGODB_IMAGE_HEADER;
+            page_free(builder.done[d]);
+        }
+        free(builder.done);
+        free(entries);
+        keys += (int64_t)count;
+    }
+    return keys ? (double)bytes / (double)keys : 0;
+}
+
+double mongodb_index_images(const struct mongodb_index *index, double keys)
+{
+    double entry = entry_mean(index);
+    double of_image = entry > 0 ? (IMAGE_MOST - MONGODB_IMAGE_HEADER) / entry : 1;
+    return keys / of_image;
+}
+
+double mongodb_index_key_length(const struct mongodb_index *index)
+{
+    double bytes = 0, keys = 0;
+    for (int64_t length = 0; length < LENGTHS; length++) {
+        bytes += (double)(index->insert_lengths[length] * length);
+        keys += (double)index->insert_lengths[length];
+    }
+    return keys > 0 ? bytes / keys : 0;
+}
+
+double mongodb_index_entry_blocks(const struct mongodb_index *index,
+                                  const struct allocator_kind *allocator, const struct build *build,
+                                  uint64_t number, int64_t usable)
+{
+    double blocks = 0, keys = 0;
+    for (int64_t length = 0; length < LENGTHS; length++) {
+        double count = (double)index->insert_lengths[length];
+        keys += count;
+        for (int level = 1; count > 0 && level <= MONGODB_LEVELS_MOST; level++)
+            if (allocator->usable(build, MONGODB_INSERT + MONGODB_LEVEL * level + length) == usable)
+                blocks += count * mongodb_level_share(level);
+    }
+    int64_t update = index->layout->update + mongodb_record_id_length(number);
+    return (keys > 0 ? blocks / keys : 0) + (allocator->usable(build, update) == usable);
+}
+
+void mongodb_index_blocks_in(const struct mongodb_index *index,
+                             const struct mongodb_index_state *state, double records,
+                             struct blocks *blocks)
+{
+    const struct mongodb_layout *layout = index->layout;
+    const struct account *account = &account_wt_id_index;
+    double reconciled = records - state->unreconciled;
+    double images = mongodb_index_images(index, reconciled);
+    int64_t rows = images > 0 ? llround(reconciled / images) : 0;
+    int64_t length = llround(mongodb_index_key_length(index)), low = 0, lows = 0;
+    for (size_t i = 0; i < index->page_count; i++) {
+        low += (int64_t)index->pages[i]->low_length;
+        lows++;
+    }
+    double resident = state->resident < 0 || state->resident > images ? images : state->resident;
+    blocks_add_plain(blocks, "page image", resident, 0, account,
+                     MONGODB_IMAGE_HEADER + llround((double)rows * entry_mean(index)));
+    blocks_add_plain(blocks, "WT_PAGE", resident, 0, account, layout->page + 8 * rows);
+    blocks_add_plain(blocks, "WT_REF", images, 0, account, layout->ref);
+    blocks_add_plain(blocks, "ref key", images, 0, account,
+                     layout->instantiated_key + (lows ? low / lows : 0));
+    blocks_add_plain(blocks, "WT_PAGE_MODIFY", state->modified, 0, account, layout->page_modify);
+    blocks_add_plain(blocks, "insert array", state->modified, 0, account, 8 * (rows + 1));
+    blocks_add_plain(blocks, "WT_INSERT_HEAD", state->heads, 0, account, layout->insert_head);
+    blocks_add_plain(blocks, "WT_IKEY", state->instantiated, 0, account,
+                     layout->instantiated_key + length);
+    blocks_add_plain(blocks, "WT_UPDATE", state->unreconciled, 0, account,
+                     layout->update + mongodb_record_id_length((uint64_t)records));
+    double inserts = 0;
+    for (int64_t l = 0; l < LENGTHS; l++)
+        inserts += (double)index->insert_lengths[l];
+    for (int64_t l = 0; inserts > 0 && l < LENGTHS; l++)
+        for (int level = 1; index->insert_lengths[l] && level <= MONGODB_LEVELS_MOST; level++)
+            blocks_add_plain(blocks, "WT_INSERT",
+                             state->unreconciled * (double)index->insert_lengths[l] / inserts *
+                                 mongodb_level_share(level),
+                             0, account, MONGODB_INSERT + MONGODB_LEVEL * level + l);
+}
