@@ -435,8 +435,12 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     prediction->allocated_low = prediction->allocated - index / 10;
     prediction->allocated_high = prediction->allocated + index / 10;
     predict_resident(prediction);
-    if (mongodb->model.build.number / 10000 != 6 || mongodb->model.build.number >= 60100)
-        prediction_note(prediction, "MongoDB's layouts were verified on 4.4.2, 5.0.4 and 6.0.5");
+    int series = mongodb->model.build.number / 100;
+    if (series != 404 && series != 500 && series != 600)
+        prediction_note(prediction,
+                        "the layouts of WiredTiger were verified on MongoDB 4.4.2, 5.0.4 and "
+                        "6.0.5: for %s the nearest (%s) is taken, expect a larger miss",
+                        mongodb->model.build.version, mongodb->layout->verified);
     return 0;
 }
 
@@ -579,7 +583,8 @@ static void note_residency(const struct figures *base, const struct figures *end
         measurement_note(
             measurement,
             "updates passed %.1f %% of the cache, where the server begins to reconcile "
-            "pages: the model of the _id index is rougher there",
+            "pages of its own accord: how far it got differs from run to run and is "
+            "read as state inputs",
             100 * UPDATES_TARGET);
 }
 
