@@ -130,6 +130,30 @@ static int64_t chunk_headers(const struct blocks *blocks, int64_t allocated)
     return allocated * CHUNK_HEADER_PAGES / (CHUNK_PAGES - CHUNK_HEADER_PAGES);
 }
 
+/* Large blocks of jemalloc 4 (16 KiB and more, in chunks that others share) start anywhere in their
+ * first page and have a page more for it (arena.c, large_pad). */
+static int64_t large_padding(const struct build *build, const struct blocks *blocks)
+{
+    double count = 0;
+    for (size_t i = 0; build->cache_oblivious && i < blocks->class_size; i++)
+        if (blocks->classes[i].kind && blocks->classes[i].usable >= 4 * PAGE &&
+            blocks->classes[i].usable < CHUNK_BYTES)
+            count += blocks->classes[i].count;
+    return llround(count * PAGE);
+}
+
+static void add_jemalloc_4(const struct build *build, const struct blocks *blocks,
+                           int64_t allocated, struct amounts *amounts)
+{
+    int64_t padding = large_padding(build, blocks);
+    if (padding) {
+        amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, padding);
+        amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
+    }
+    amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
+                chunk_headers(blocks, allocated + padding));
+}
+
 /* --- plan --- */
 
 /* Dirty pages that a load may leave behind (freed tables, buffers), at most, by 2.5 s after it. */
@@ -174,8 +198,7 @@ void redis_predict_resident(const struct redis_model *redis, struct prediction *
         amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
     } else if (jemalloc) {
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
-        amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
-                    chunk_headers(blocks, allocated));
+        add_jemalloc_4(build, blocks, allocated, amounts);
     } else {
         amounts_add(amounts, &account_block_headers, BASIS_MODELLED, llround(blocks->headers));
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0; /* free chunks between blocks */
@@ -324,8 +347,7 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         if (jemalloc >= 50000) {
             measure_jemalloc_5(build, base, end, prediction, measurement);
         } else if (jemalloc) {
-            amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
-                        chunk_headers(&prediction->blocks, measurement->allocated));
+            add_jemalloc_4(build, &prediction->blocks, measurement->allocated, amounts);
         } else {
             amounts_add(amounts, &account_block_headers, BASIS_MODELLED,
                         llround(prediction->blocks.headers));
