@@ -105,7 +105,7 @@ class Shape:
 
 
 def near(draw, values, most, least=0):
-    """Half of the time an edge or one beside it, else any size by its logarithm."""
+    """Mostly an edge or one beside it, else any size by its logarithm."""
     if draw.random() < 0.6:
         value = draw.choice(values) + draw.choice((-1, 0, 0, 1))
     else:
