@@ -104,7 +104,9 @@ run: setup
 test: setup-test
 	@tests/run.sh quick
 
-servers: setup
+servers:
+	@./setup.sh packages --servers
+	@./setup.sh mongod
 	@./setup.sh servers
 
 test-servers: setup-test
