@@ -357,7 +357,6 @@ struct report_style arguments_style(const struct arguments *arguments)
     return (struct report_style){
         .color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
         .verbose = arguments->verbose,
-        .wide = arguments->verbose > 1,
     };
 }
 

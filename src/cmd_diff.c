@@ -47,10 +47,6 @@ static int diff_run(int argc, char **argv, struct tare_error *error)
     if (!failed && arguments.operand_count != 2)
         failed =
             error_set(error, TARE_USAGE, "diff takes two cells: 'tare diff FILE#CELL FILE#CELL'");
-    if (!failed && !arguments.format->render_gap)
-        failed =
-            error_set(error, TARE_USAGE, "diff has no format '%s'; text and markdown are there",
-                      arguments.format->name);
     failed = failed || side_load(&a, arguments.operands[0], error) ||
              side_load(&b, arguments.operands[1], error) ||
              arguments_open_exports(&arguments, error);
@@ -61,13 +57,8 @@ static int diff_run(int argc, char **argv, struct tare_error *error)
         fwrite(out.data, 1, out.length, stdout);
         buffer_free(&out);
         for (size_t i = 0; i < arguments.export_count; i++) {
-            const struct format_kind *format = arguments.exports[i].format;
-            if (!format->render_gap) {
-                failed =
-                    error_set(error, TARE_USAGE, "diff has no format '%s' to export", format->name);
-                continue;
-            }
-            format->render_gap(a.cell, a.ledger, b.cell, b.ledger, &style, &out);
+            arguments.exports[i].format->render_gap(a.cell, a.ledger, b.cell, b.ledger, &style,
+                                                    &out);
             if (export_write_text(&arguments.exports[i], buffer_slice(&out), error))
                 failed = -1;
             buffer_free(&out);

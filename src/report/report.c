@@ -23,7 +23,8 @@ int format_table_check(const struct format_kind *const kinds[], struct tare_erro
 {
     for (size_t i = 0; kinds[i]; i++) {
         const struct format_kind *kind = kinds[i];
-        if (!kind->name || !kind->name[0] || !kind->summary || !kind->render)
+        if (!kind->name || !kind->name[0] || !kind->summary || !kind->render ||
+            !kind->render_gap)
             return error_set(error, TARE_USAGE, "internal: format %zu is incomplete", i);
         for (size_t j = 0; j < i; j++)
             if (strcmp(kinds[j]->name, kind->name) == 0)
@@ -184,7 +185,7 @@ int export_write_text(struct export *export, struct slice text, struct tare_erro
 
 int export_write(struct export *export, const struct report *report, struct tare_error *error)
 {
-    struct report_style style = {.verbose = 1, .wide = true};
+    struct report_style style = {.verbose = 1};
     struct buffer out = {0};
 
     if (report_check(report, error))

@@ -11,7 +11,6 @@
 struct report_style {
     bool color;  /* terminal, and NO_COLOR not set */
     int verbose; /* -v: evidence, inputs, notes in full */
-    bool wide;   /* -vv or files: nothing folded */
 };
 
 struct format_kind {
@@ -19,7 +18,7 @@ struct format_kind {
     const char *summary;
     void (*render)(const struct report *report, const struct report_style *style,
                    struct buffer *out);
-    /* The gap of two cells; NULL: this format has none. */
+    /* The gap of two cells. */
     void (*render_gap)(const struct cell *a, const struct ledger *state_a, const struct cell *b,
                        const struct ledger *state_b, const struct report_style *style,
                        struct buffer *out);
