@@ -32,7 +32,7 @@ else
   OPTIMISE = -O2 -g
 endif
 
-PACKAGES = hiredis libmongoc-1.0 libbson-1.0 jansson msgpack
+PACKAGES = hiredis libmongoc-1.0 libbson-1.0 jansson msgpack libcbor libzstd liblz4 snappy zlib
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # Evaluated once, and only by targets that compile.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(shell pkg-config --cflags-only-I $(PACKAGES) | sed 's/-I/-isystem /g'))$(PACKAGE_CFLAGS)

@@ -17,6 +17,7 @@ cd -- "$(dirname -- "$script")"
 build=$PWD/build
 
 run_packages=(gcc make libc6-dev pkg-config libhiredis-dev libmongoc-dev libbson-dev libjansson-dev libmsgpack-dev
+  libcbor-dev libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev
   libcmocka-dev redis-server python3 python3-pip unzip libcurl4 libssl3) # the last two: what mongod is linked with
 test_packages=(procps)                                       # tests look for processes that were left behind
 server_packages=(autoconf g++ liblzf1 libatomic1 libstdc++6) # old sources lack ./configure, Redis 8 is partly C++

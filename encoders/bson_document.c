@@ -3,6 +3,7 @@
 #include <bson/bson.h>
 
 #include "encoders/encoding.h"
+#include "encoders/reading.h"
 
 /* libbson asks for room through this; the buffer keeps it for the next document. */
 static void *grow_buffer(void *memory, size_t size, void *context)
@@ -185,11 +186,6 @@ int bson_document_make(struct buffer *out, const struct slice *id, const struct 
 static int read_members(bson_iter_t *iter, struct arena *arena, bool named, struct member **members,
                         size_t *count, int depth, struct tare_error *error);
 
-static struct slice copy_bytes(struct arena *arena, const void *bytes, uint32_t length)
-{
-    return slice_of(arena_copy(arena, bytes, length), length);
-}
-
 static int read_value(bson_iter_t *iter, struct arena *arena, struct value *value, int depth,
                       struct tare_error *error)
 {
@@ -217,15 +213,14 @@ static int read_value(bson_iter_t *iter, struct arena *arena, struct value *valu
     case BSON_TYPE_UTF8: {
         const char *text = bson_iter_utf8(iter, &length);
         value->type = VALUE_TEXT;
-        value->as.text = copy_bytes(arena, text, length);
-        return 0;
+        return reading_text(arena, text, length, "bson", &value->as.text, error);
     }
     case BSON_TYPE_BINARY:
         bson_iter_binary(iter, &subtype, &length, &binary);
         if (subtype != BSON_SUBTYPE_BINARY)
             break;
         value->type = VALUE_BYTES;
-        value->as.text = copy_bytes(arena, binary, length);
+        value->as.text = slice_copy(arena, binary, length);
         return 0;
     case BSON_TYPE_DOCUMENT:
     case BSON_TYPE_ARRAY:
@@ -257,12 +252,12 @@ static int read_members(bson_iter_t *iter, struct arena *arena, bool named, stru
                          counting.len);
     *members = arena_take(arena, *count * sizeof **members);
     for (struct member *member = *members; bson_iter_next(iter); member++) {
-        member->name = named ? copy_bytes(arena, bson_iter_key(iter), bson_iter_key_len(iter))
+        member->name = named ? slice_copy(arena, bson_iter_key(iter), bson_iter_key_len(iter))
                              : slice_of("", 0);
         if (read_value(iter, arena, &member->value, depth, error))
             return -1;
     }
-    return 0;
+    return named ? reading_names_differ(*members, *count, arena, "bson", error) : 0;
 }
 
 int bson_document_read(struct slice bytes, struct arena *arena, struct record *record,

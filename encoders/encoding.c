@@ -6,11 +6,17 @@
 
 extern const struct step_kind step_json;
 extern const struct step_kind step_msgpack;
+extern const struct step_kind step_cbor;
 extern const struct step_kind step_bson;
 extern const struct step_kind step_value;
+extern const struct step_kind step_zstd;
+extern const struct step_kind step_lz4;
+extern const struct step_kind step_snappy;
+extern const struct step_kind step_gzip;
 
 const struct step_kind *const step_kinds[] = {
-    &step_json, &step_msgpack, &step_bson, &step_value, NULL,
+    &step_json, &step_msgpack, &step_cbor,   &step_bson, &step_value,
+    &step_zstd, &step_lz4,     &step_snappy, &step_gzip, NULL,
 };
 
 extern const struct shape_kind shape_redis_hash;
@@ -114,6 +120,13 @@ static int no_store(const char *text, const char *name, struct tare_error *error
                      text, shape_kinds[0]->example);
 }
 
+static void close_step(struct step *step)
+{
+    if (step->kind->close)
+        step->kind->close(step);
+    free(step->state);
+}
+
 static const char *form_name(enum form form)
 {
     return form == FORM_RECORD ? "a record" : "bytes";
@@ -143,7 +156,8 @@ static int add_step(struct encoding *encoding, const char *text, const struct st
                          "step '%s' in '%s' takes %s, but gets a record; put a codec before it, as "
                          "'json+%s'",
                          kind->name, text, form_name(kind->takes), kind->name);
-    encoding->steps[encoding->step_count++] = (struct step){kind, parameter};
+    encoding->steps[encoding->step_count++] =
+        (struct step){kind, parameter, kind->state_size ? memory_new(kind->state_size) : NULL};
     return 0;
 }
 
@@ -345,7 +359,8 @@ void encoding_fit(struct encoding *encoding, const struct dataset *dataset)
 {
     if (!encoding->step_defaulted || !dataset->kind->single_value)
         return;
-    encoding->steps[0] = (struct step){&step_value, step_value.parameter_default};
+    close_step(&encoding->steps[0]);
+    encoding->steps[0] = (struct step){.kind = &step_value};
     write_text(encoding);
 }
 
@@ -355,6 +370,8 @@ void encoding_free(struct encoding *encoding)
         return;
     if (encoding->shape)
         options_free(encoding->shape->options, &encoding->options);
+    for (size_t i = 0; i < encoding->step_count; i++)
+        close_step(&encoding->steps[i]);
     for (size_t i = 0; i < sizeof encoding->scratch / sizeof encoding->scratch[0]; i++)
         buffer_free(&encoding->scratch[i]);
     free(encoding->options_text);
@@ -382,7 +399,7 @@ static int apply_steps(struct encoding *encoding, const struct record *record, s
         /* In turn, so that a step reads the one while it writes the other. */
         struct buffer *scratch = &encoding->scratch[i % 2];
         buffer_clear(scratch);
-        struct item next = {.form = step->kind->gives, .record = record, .bytes = *scratch};
+        struct item next = {.form = step->kind->gives, .record = item->record, .bytes = *scratch};
         int failed = step->kind->apply(step, arena, item, &next, error);
         *scratch = next.bytes; /* may have moved as it grew */
         if (failed)
@@ -413,26 +430,44 @@ int encoding_bytes(struct encoding *encoding, const struct record *record, struc
     return 0;
 }
 
+static const struct step *last_step(const struct encoding *encoding)
+{
+    return &encoding->steps[encoding->step_count - 1];
+}
+
+void encoding_frame(const struct encoding *encoding, struct slice bytes, struct buffer *stream)
+{
+    const struct step *step = last_step(encoding);
+    if (step->kind->frame)
+        step->kind->frame(step, bytes, stream);
+    else
+        buffer_append(stream, bytes.bytes, bytes.length);
+}
+
+int encoding_unframe(const struct encoding *encoding, struct slice stream, bool last,
+                     struct slice *item, size_t *length, struct tare_error *error)
+{
+    const struct step *step = last_step(encoding);
+    return step->kind->unframe(step, stream, last, item, length, error);
+}
+
 int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
                   struct record *record, struct tare_error *error)
 {
-    struct item item = {.form = FORM_BYTES};
-    *record = (struct record){.key = slice_of("", 0)};
+    /* A view: steps only read what they undo. */
+    struct item item = {.form = FORM_BYTES,
+                        .bytes = {.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length}};
     for (size_t i = encoding->step_count; i-- > 0;) {
         const struct step *step = &encoding->steps[i];
-        if (!step->kind->undo)
-            continue;
         struct buffer *scratch = &encoding->scratch[i % 2];
         buffer_clear(scratch);
-        item.bytes = *scratch;
-        int failed = step->kind->undo(step, arena, bytes, &item, error);
-        *scratch = item.bytes;
+        struct item before = {.form = step->kind->takes, .bytes = *scratch};
+        int failed = step->kind->undo(step, arena, &item, &before, error);
+        *scratch = before.bytes;
         if (failed)
             return -1;
-        bytes = buffer_slice(scratch);
+        item = before;
     }
-    if (item.form != FORM_RECORD || !item.record)
-        return error_set(error, TARE_USAGE, "'%s' does not lead back to a record", encoding->text);
     *record = *item.record;
     return 0;
 }
@@ -447,11 +482,12 @@ static int check_step(const struct step_kind *const kinds[], size_t place, struc
                          "step %zu of the table has no name, or one that no "
                          "encoding can hold",
                          place);
-    bool to_record = kind->takes == FORM_RECORD && kind->gives == FORM_RECORD;
-    const char *missing = !kind->summary              ? "summary"
-                          : !kind->apply              ? "apply"
-                          : !kind->undo && !to_record ? "undo"
-                                                      : NULL;
+    const char *missing = !kind->summary                                ? "summary"
+                          : !kind->apply                                ? "apply"
+                          : !kind->undo                                 ? "undo"
+                          : kind->gives == FORM_BYTES && !kind->unframe ? "unframe"
+                          : kind->close && !kind->state_size            ? "state_size"
+                                                                        : NULL;
     if (missing)
         return error_set(error, TARE_USAGE, "step '%s' lacks '%s'", kind->name, missing);
     if (kind->takes == FORM_BYTES && kind->gives == FORM_RECORD)

@@ -23,8 +23,8 @@ enum form { FORM_RECORD, FORM_BYTES };
  * bytes its sum without key equals bytes.length. */
 struct item {
     enum form form;
-    const struct record *record;
-    struct buffer bytes; /* of FORM_BYTES; owned by the chain, reused */
+    const struct record *record; /* of FORM_BYTES: what they were made of, or NULL */
+    struct buffer bytes;         /* of FORM_BYTES; owned by the chain, reused */
     struct counted counted;
 };
 
@@ -37,14 +37,27 @@ struct step_kind {
     /* record -> bytes or record -> record or bytes -> bytes; out is empty on entry. */
     int (*apply)(const struct step *step, struct arena *arena, const struct item *in,
                  struct item *out, struct tare_error *error);
-    /* The inverse: bytes -> record (or bytes); may be NULL only for record -> record steps. */
-    int (*undo)(const struct step *step, struct arena *arena, struct slice in, struct item *out,
-                struct tare_error *error);
+    /* The inverse; what is in *in is borrowed. Malformed bytes are an error, and a length that they
+     * merely claim costs no memory. */
+    int (*undo)(const struct step *step, struct arena *arena, const struct item *in,
+                struct item *out, struct tare_error *error);
+    /* Of the kind's own struct, zeroed, for what a step keeps between records (a compressor's
+     * context); close frees what is in it. 0: none. */
+    size_t state_size;
+    void (*close)(const struct step *step);
+    /* Items one after another in a file (tare encode, tare decode). frame appends an item to the
+     * stream; NULL: as it is. unframe finds the first item that the stream's bytes begin with and
+     * its length with what frames it; a length of 0: it isn't whole yet; an item without bytes:
+     * nothing but white space. last: no bytes will follow. Of steps that give bytes. */
+    void (*frame)(const struct step *step, struct slice item, struct buffer *stream);
+    int (*unframe)(const struct step *step, struct slice stream, bool last, struct slice *item,
+                   size_t *length, struct tare_error *error);
 };
 
 struct step {
     const struct step_kind *kind;
     int64_t parameter;
+    void *state; /* the kind's own */
 };
 
 /* Receives the objects of a record, in the order in which they are written. */
@@ -115,6 +128,12 @@ int encoding_apply(struct encoding *encoding, const struct record *record, struc
 /* Steps alone: the bytes of a record, borrowed until the next call. */
 int encoding_bytes(struct encoding *encoding, const struct record *record, struct arena *arena,
                    struct slice *bytes, struct counted *counted, struct tare_error *error);
+
+/* Appends what encoding_bytes() gave to a stream of records, framed as its last step frames. */
+void encoding_frame(const struct encoding *encoding, struct slice bytes, struct buffer *stream);
+/* The inverse: see unframe of struct step_kind. */
+int encoding_unframe(const struct encoding *encoding, struct slice stream, bool last,
+                     struct slice *item, size_t *length, struct tare_error *error);
 
 /* The inverse of encoding_bytes(): the record is the arena's; its key is empty, since a key is not
  * in the bytes. */

@@ -1,6 +1,6 @@
 /* json: a record as one compact JSON object. Written here, since every byte is
  * counted as it is made, without a tree of the record in between; read by
- * jansson. */
+ * jansson. In a file a record a line (NDJSON). */
 #include "encoders/json.h"
 
 #include <endian.h>
@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "encoders/encoding.h"
+#include "encoders/reading.h"
 
 /* Bytes of text that room is made for at once: each may become six, "\u0000". */
 #define ESCAPE_CHUNK ((size_t)4096)
@@ -215,11 +216,6 @@ static int json_apply(const struct step *step, struct arena *arena, const struct
 
 /* Reading: jansson's tree, copied into the arena. */
 
-static struct slice copy_text(struct arena *arena, const char *text, size_t length)
-{
-    return slice_of(arena_copy(arena, text, length), length);
-}
-
 static void read_value(struct arena *arena, json_t *json, struct value *value);
 
 static void read_members(struct arena *arena, json_t *object, struct member **members,
@@ -231,7 +227,7 @@ static void read_members(struct arena *arena, json_t *object, struct member **me
     for (void *place = json_object_iter(object); place;
          place = json_object_iter_next(object, place), member++) {
         member->name =
-            copy_text(arena, json_object_iter_key(place), json_object_iter_key_len(place));
+            slice_copy(arena, json_object_iter_key(place), json_object_iter_key_len(place));
         read_value(arena, json_object_iter_value(place), &member->value);
     }
 }
@@ -257,7 +253,7 @@ static void read_value(struct arena *arena, json_t *json, struct value *value)
         break;
     case JSON_STRING:
         value->type = VALUE_TEXT;
-        value->as.text = copy_text(arena, json_string_value(json), json_string_length(json));
+        value->as.text = slice_copy(arena, json_string_value(json), json_string_length(json));
         break;
     case JSON_ARRAY:
         value->type = VALUE_ARRAY;
@@ -276,9 +272,10 @@ static void read_value(struct arena *arena, json_t *json, struct value *value)
     }
 }
 
-static int json_undo(const struct step *step, struct arena *arena, struct slice in,
+static int json_undo(const struct step *step, struct arena *arena, const struct item *item,
                      struct item *out, struct tare_error *error)
 {
+    struct slice in = buffer_slice(&item->bytes);
     (void)step;
     json_error_t reason;
     json_t *json = json_loadb(in.bytes ? in.bytes : "", in.length,
@@ -293,8 +290,33 @@ static int json_undo(const struct step *step, struct arena *arena, struct slice 
     *record = (struct record){.key = slice_of("", 0)};
     read_members(arena, json, &record->fields, &record->field_count);
     json_decref(json);
-    out->form = FORM_RECORD;
     out->record = record;
+    return 0;
+}
+
+static void json_frame(const struct step *step, struct slice item, struct buffer *stream)
+{
+    (void)step;
+    buffer_append(stream, item.bytes, item.length);
+    buffer_byte(stream, '\n');
+}
+
+/* A line; those that hold white space alone are no records. */
+static int json_unframe(const struct step *step, struct slice stream, bool last, struct slice *item,
+                        size_t *length, struct tare_error *error)
+{
+    (void)step;
+    (void)error;
+    const char *end = stream.length ? memchr(stream.bytes, '\n', stream.length) : NULL;
+    *length = 0;
+    if (!end && !last)
+        return 0;
+    size_t line = end ? (size_t)(end - stream.bytes) : stream.length;
+    *length = line + (end ? 1 : 0);
+    size_t blanks = 0;
+    while (blanks < line && memchr(" \t\r", stream.bytes[blanks], 3))
+        blanks++;
+    *item = blanks == line ? slice_of(NULL, 0) : slice_of(stream.bytes, line);
     return 0;
 }
 
@@ -306,4 +328,6 @@ const struct step_kind step_json = {
     .parameter_low = 1, /* above parameter_high: takes none */
     .apply = json_apply,
     .undo = json_undo,
+    .frame = json_frame,
+    .unframe = json_unframe,
 };

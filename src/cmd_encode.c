@@ -13,12 +13,6 @@
 
 extern const struct command command_encode;
 
-static bool ends_in_json(const struct encoding *encoding)
-{
-    return encoding->step_count &&
-           strcmp(encoding->steps[encoding->step_count - 1].kind->name, "json") == 0;
-}
-
 static int encode_records(const struct arguments *arguments, struct encoding *encoding,
                           struct dataset *dataset, FILE *out, struct tare_error *error)
 {
@@ -27,7 +21,7 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
     int64_t count = arguments->selection.records;
     if (!arguments->records_given && dataset->count >= 0)
         count = dataset->count;
-    bool lines = ends_in_json(encoding);
+    struct buffer framed = {0};
     for (int64_t i = 0; !failed && i < count; i++) {
         struct record record = {0};
         struct slice bytes;
@@ -38,12 +32,14 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
                  process_check_interrupt(error);
         if (failed)
             break;
-        if (fwrite(bytes.bytes, 1, bytes.length, out) != bytes.length ||
-            (lines && fputc('\n', out) == EOF))
+        buffer_clear(&framed);
+        encoding_frame(encoding, bytes, &framed);
+        if (fwrite(framed.data, 1, framed.length, out) != framed.length)
             failed = error_set(error, TARE_USAGE, "cannot write '%s': %s",
                                arguments->output ? arguments->output : "standard output",
                                strerror(errno));
     }
+    buffer_free(&framed);
     arena_free(&arena);
     return failed;
 }

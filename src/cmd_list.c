@@ -37,10 +37,15 @@ static void list_encodings(void)
         list_options(shape->options, "@");
     }
     printf("steps\n");
-    for (size_t i = 0; step_kinds[i]; i++)
-        printf("  +%-17s %s (%s -> %s)\n", step_kinds[i]->name, step_kinds[i]->summary,
-               step_kinds[i]->takes == FORM_RECORD ? "record" : "bytes",
-               step_kinds[i]->gives == FORM_RECORD ? "record" : "bytes");
+    for (size_t i = 0; step_kinds[i]; i++) {
+        const struct step_kind *step = step_kinds[i];
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", step->name,
+                 step->parameter_low <= step->parameter_high ? "[=N]" : "");
+        printf("  +%-17s %s (%s -> %s)\n", name, step->summary,
+               step->takes == FORM_RECORD ? "record" : "bytes",
+               step->gives == FORM_RECORD ? "record" : "bytes");
+    }
 }
 
 static void list_stores(void)

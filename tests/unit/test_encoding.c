@@ -39,6 +39,10 @@ static void encodings_are_normalised(void **state)
         {"redis:string", "redis:string+json"},
         {"redis:string+msgpack", "redis:string+msgpack"},
         {"redis:string@ttl=7200", "redis:string+json@ttl=7200"},
+        {"redis:string+zstd", "redis:string+json+zstd"},
+        {"redis:string+cbor+zstd=3", "redis:string+cbor+zstd"},
+        {"redis:string+cbor+zstd=9", "redis:string+cbor+zstd=9"},
+        {"mongodb:blob+msgpack+gzip=1", "mongodb:blob+msgpack+gzip=1"},
         {"mongodb:document", "mongodb:document"},
         {"mongodb:blob", "mongodb:blob+json"},
         {"mongodb:blob+bson", "mongodb:blob+bson"},
@@ -81,6 +85,12 @@ static void wrong_encodings_are_named(void **state)
         {"redis:string+json=9", "step 'json' in 'redis:string+json=9' takes no number"},
         {"redis:string+msgpack+json", "step 'json' in 'redis:string+msgpack+json' takes a record, "
                                       "but 'msgpack' before it gives bytes"},
+        {"redis:string+zstd+json", "step 'json' in 'redis:string+zstd+json' takes a record, but "
+                                   "'zstd' before it gives bytes"},
+        {"redis:string+zstd=23",
+         "step 'zstd' in 'redis:string+zstd=23' must be a whole number from "
+         "1 to 22, not '23'"},
+        {"redis:string+lz4=1", "step 'lz4' in 'redis:string+lz4=1' takes no number"},
         {"redis:hash+json", "shape 'redis:hash' takes a record, but step 'json' in "
                             "'redis:hash+json' gives bytes; take 'redis:string'"},
         {"redis:hash@idx", "unknown option 'idx' of encoding 'redis:hash'; did you mean 'index'?"},

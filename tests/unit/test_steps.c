@@ -22,6 +22,18 @@ struct allowed {
     int depth;
 };
 
+/* What all steps can carry, and what those can that neither end names with a NUL nor hold text
+ * alone. */
+static const struct allowed few = {.depth = 4},
+                            most = {.bytes = true, .nul_in_names = true, .depth = 4};
+
+#ifdef __SANITIZE_ADDRESS__
+#define DOCUMENTS 1000
+#else
+#define DOCUMENTS 10000
+#endif
+#define DEEP 200
+
 static const char *const pieces[] = {"",
                                      "a",
                                      "\"",
@@ -120,6 +132,20 @@ static struct value random_value(struct random *random, struct arena *arena, str
     return value;
 }
 
+/* Puts the value in so many arrays and objects, in turn as drawn. */
+static struct value wrapped(struct random *random, struct arena *arena, struct value value,
+                            uint64_t levels)
+{
+    for (uint64_t i = 0; i < levels; i++) {
+        bool named = random_below(random, 2);
+        struct member *item = arena_take(arena, sizeof *item);
+        *item = (struct member){named ? random_text(random, arena, false) : slice_of("", 0), value};
+        value =
+            (struct value){.type = named ? VALUE_OBJECT : VALUE_ARRAY, .as.children = {item, 1}};
+    }
+    return value;
+}
+
 static void random_children(struct random *random, struct arena *arena, struct allowed allowed,
                             bool named, struct member **items, size_t *count)
 {
@@ -193,46 +219,73 @@ static int64_t record_names(const struct record *record)
     return value_names_length(&value);
 }
 
-/* 3,000 random documents, there and back; each byte counted, payload as the record has it. */
+/* One record, there and back; each byte counted, payload as the record has it. */
+static void record_there_and_back(struct encoding *encoding, const struct record *record,
+                                  struct arena *arena, bool cut, void (*check)(struct slice bytes))
+{
+    struct tare_error error = {0};
+    struct record back;
+    struct slice bytes, item;
+    struct counted counted;
+    struct buffer stream = {0};
+    size_t length;
+    if (encoding_bytes(encoding, record, arena, &bytes, &counted, &error))
+        fail_msg("%s: %s", encoding->text, error.message);
+    assert_int_equal(counted_sum(&counted), bytes.length);
+    assert_int_equal(counted.key, 0);
+    assert_int_equal(counted.values, record_text(record));
+    assert_int_equal(counted.field_names, record_names(record));
+    if (check)
+        check(bytes);
+    /* Copied to its exact size, so that a sanitizer sees a read past the end. */
+    char *exact = malloc(bytes.length ? bytes.length : 1);
+    memcpy(exact, bytes.bytes, bytes.length);
+    bytes.bytes = exact;
+    if (encoding_undo(encoding, bytes, arena, &back, &error))
+        fail_msg("%s back: %s", encoding->text, error.message);
+    assert_int_equal(back.field_count, record->field_count);
+    assert_same_members(back.fields, record->fields, record->field_count);
+    /* In a stream, before other bytes, it is found again. */
+    encoding_frame(encoding, bytes, &stream);
+    size_t framed = stream.length;
+    buffer_append(&stream, exact, bytes.length < 7 ? bytes.length : 7);
+    if (encoding_unframe(encoding, buffer_slice(&stream), false, &item, &length, &error))
+        fail_msg("%s unframed: %s", encoding->text, error.message);
+    assert_int_equal(length, framed);
+    assert_true(slice_equal(item, bytes));
+    /* No beginning of it is taken for the whole, nor for one that is in a stream. */
+    for (size_t i = 0; i < framed && cut; i++) {
+        char *part = malloc(i ? i : 1);
+        memcpy(part, exact, i < bytes.length ? i : bytes.length);
+        if (i < bytes.length)
+            assert_int_equal(encoding_undo(encoding, slice_of(part, i), arena, &back, &error), -1);
+        memcpy(part, stream.data, i);
+        int failed = encoding_unframe(encoding, slice_of(part, i), false, &item, &length, &error);
+        assert_true(failed || length == 0);
+        free(part);
+    }
+    buffer_free(&stream);
+    free(exact);
+}
+
+/* Random documents, there and back. */
 static void there_and_back(const char *steps, struct allowed allowed,
                            void (*check)(struct slice bytes))
 {
     struct tare_error error = {0};
     struct encoding *encoding = encoding_parse_steps(steps, &error);
-    assert_non_null(encoding);
+    if (!encoding)
+        fail_msg("%s", error.message);
     struct arena arena = {0};
-    for (int64_t i = 0; i < 3000; i++) {
+    for (int64_t i = 0; i < DOCUMENTS; i++) {
         arena_reset(&arena);
         struct random random = random_at(1, i, 0);
-        struct record record = {.key = slice_text("key")}, back;
+        struct record record = {.key = slice_text("key")};
         random_children(&random, &arena, allowed, true, &record.fields, &record.field_count);
-        struct slice bytes;
-        struct counted counted;
-        if (encoding_bytes(encoding, &record, &arena, &bytes, &counted, &error))
-            fail_msg("record %d: %s", (int)i, error.message);
-        assert_int_equal(counted_sum(&counted), bytes.length);
-        assert_int_equal(counted.key, 0);
-        assert_int_equal(counted.values, record_text(&record));
-        assert_int_equal(counted.field_names, record_names(&record));
-        if (check)
-            check(bytes);
-        /* Copied to its exact size, so that a sanitizer sees a read past the end. */
-        char *exact = malloc(bytes.length ? bytes.length : 1);
-        memcpy(exact, bytes.bytes, bytes.length);
-        bytes.bytes = exact;
-        if (encoding_undo(encoding, bytes, &arena, &back, &error))
-            fail_msg("record %d back: %s", (int)i, error.message);
-        assert_int_equal(back.field_count, record.field_count);
-        assert_same_members(back.fields, record.fields, record.field_count);
-        /* No beginning of it is taken for the whole. */
-        for (size_t length = 0; length < bytes.length && i < 100; length++) {
-            char *cut = malloc(length ? length : 1);
-            memcpy(cut, exact, length);
-            assert_int_equal(encoding_undo(encoding, slice_of(cut, length), &arena, &back, &error),
-                             -1);
-            free(cut);
-        }
-        free(exact);
+        if (i % 50 == 0 && record.field_count)
+            record.fields[0].value =
+                wrapped(&random, &arena, record.fields[0].value, random_below(&random, DEEP));
+        record_there_and_back(encoding, &record, &arena, i < 100, check);
     }
     arena_free(&arena);
     encoding_free(encoding);
@@ -251,14 +304,35 @@ static void check_json(struct slice bytes)
 static void json_is_read_back(void **state)
 {
     (void)state;
-    there_and_back("json", (struct allowed){.depth = 4}, check_json);
+    there_and_back("json", few, check_json);
 }
 
 static void msgpack_is_read_back(void **state)
 {
     (void)state;
-    there_and_back("msgpack", (struct allowed){.bytes = true, .nul_in_names = true, .depth = 4},
-                   NULL);
+    there_and_back("msgpack", most, NULL);
+}
+
+static void cbor_is_read_back(void **state)
+{
+    (void)state;
+    there_and_back("cbor", most, NULL);
+}
+
+static void what_is_compressed_is_read_back(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {
+        "msgpack+zstd",   "msgpack+zstd=1",
+        "cbor+zstd=19",   "msgpack+lz4",
+        "msgpack+snappy", "msgpack+gzip",
+        "cbor+gzip=9",    "msgpack+snappy+zstd",
+        "cbor+lz4+gzip",  "msgpack+gzip+lz4+snappy",
+    };
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++)
+        there_and_back(chains[i], most, NULL);
+    there_and_back("json+zstd", few, NULL);
+    there_and_back("bson+snappy", (struct allowed){.bytes = true, .depth = 4}, NULL);
 }
 
 static void check_bson(struct slice bytes)
@@ -360,6 +434,12 @@ static void what_cannot_be_carried_is_refused_by_name(void **state)
         {"msgpack",
          {{"f", 1}, *nested(&arena, 1001)},
          "record 'k': field 'f': nested deeper than 1000 levels"},
+        {"cbor",
+         {{"f", 1}, {.type = VALUE_TEXT, .as.text = {"\xc3", 1}}},
+         "record 'k': field 'f': text that is no UTF-8, which 'cbor' cannot hold"},
+        {"cbor+zstd",
+         {{"f", 1}, *nested(&arena, 1001)},
+         "record 'k': field 'f': nested deeper than 1000 levels"},
         {"bson",
          {{"a\0b", 3}, {.type = VALUE_NULL}},
          "record 'k': the name 'a?b' has a NUL in it, which BSON ends names with"},
@@ -417,6 +497,43 @@ static void bytes_that_are_no_record_are_refused(void **state)
          {"\x81\xa1x\xd4\x05\x00", 6},
          "msgpack: extension type 5 has no form in a record"},
         {"msgpack", {"\x81\xa1x\xc1", 4}, "msgpack: malformed at byte 3"},
+        {"msgpack",
+         {"\xdd\xff\xff\xff\xff\x01", 6},
+         "msgpack: cut short: 4294967295 elements are told of"},
+        {"msgpack",
+         {"\x82\xa1x\x01\xa1x\x02", 7},
+         "msgpack: the name 'x' stands twice in one object"},
+        {"msgpack", {"\x81\xa1x\xa1\xff", 5}, "msgpack: a text of 1 bytes is no UTF-8"},
+        {"cbor", {"\x83\x01\x02\x03", 4}, "cbor: not a map, and so no record"},
+        {"cbor", {"\xa0\xa0", 2}, "cbor: 1 bytes after the record"},
+        {"cbor", {"\xa1\x01\x02", 3}, "cbor: a map's key is no text"},
+        {"cbor",
+         {"\xa1\x61x\x1b\xff\xff\xff\xff\xff\xff\xff\xff", 12},
+         "cbor: an integer is past 63 bits"},
+        {"cbor", {"\xa1\x61x\xc1\x00", 5}, "cbor: tag 1 has no form in a record"},
+        {"cbor", {"\xa1\x61x\xf7", 4}, "cbor: 'undefined' has no form in a record"},
+        {"cbor", {"\xa1\x61x\xff", 4}, "cbor: a break where nothing ends"},
+        {"cbor", {"\xa1\x61x\xfc", 4}, "cbor: malformed at byte 3"},
+        {"cbor", {"\xa1\x61x\x61\xff", 5}, "cbor: a text of 1 bytes is no UTF-8"},
+        {"cbor", {"\xa1\x61x\x7f\x41z\xff", 7}, "cbor: a chunk of a string is of another type"},
+        {"cbor",
+         {"\xbf\x61x\x01\x61x\x02\xff", 8},
+         "cbor: the name 'x' stands twice in one object"},
+        {"cbor",
+         {"\x9b\x00\x00\x01\x00\x00\x00\x00\x00\x01", 10},
+         "cbor: cut short: more elements are told of than there are bytes"},
+        {"json+zstd", {"{}", 2}, "zstd: Unknown frame descriptor"},
+        {"json+lz4", {"{}", 2}, "lz4: cut short after 2 bytes"},
+        {"json+lz4", {"abcdefgh", 8}, "lz4: ERROR_frameType_unknown"},
+        {"json+gzip", {"abcdefgh", 8}, "gzip: incorrect header check"},
+        {"json+snappy", {"\xff\xff\xff\xff\x0f{}", 7}, "snappy: malformed in 7 bytes"},
+        {"json+snappy", {"\x02\x04[]", 4}, "json: not an object, and so no record"},
+        {"bson",
+         {"\x0b\0\0\0\x0ax\0\x0ax\0\0", 11},
+         "bson: the name 'x' stands twice in one object"},
+        {"bson",
+         {"\x0e\0\0\0\x02x\0\x02\0\0\0\xff\0\0", 14},
+         "bson: a text of 1 bytes is no UTF-8"},
         {"bson", {"\x05\0\0\0", 4}, "bson: not one whole document of 4 bytes"},
         {"bson", {"\x06\0\0\0\0", 5}, "bson: not one whole document of 5 bytes"},
         {"bson",
@@ -450,7 +567,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_read_back),
         cmocka_unit_test(msgpack_is_read_back),
+        cmocka_unit_test(cbor_is_read_back),
         cmocka_unit_test(bson_is_read_back),
+        cmocka_unit_test(what_is_compressed_is_read_back),
         cmocka_unit_test(json_escapes_no_more_than_it_must),
         cmocka_unit_test(what_cannot_be_carried_is_refused_by_name),
         cmocka_unit_test(bytes_that_are_no_record_are_refused),
