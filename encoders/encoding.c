@@ -384,8 +384,9 @@ void encoding_free(struct encoding *encoding)
 static int record_error(const struct record *record, struct tare_error *error)
 {
     char key[SLICE_SHOW_SIZE];
-    /* A store's own failure, from the sink, is not the record's. */
-    return error->status == TARE_USAGE
+    /* A store's own failure, from the sink, is not the record's; a record that was read back has
+     * no key. */
+    return error->status == TARE_USAGE && record->key.length
                ? error_prefix(error, "record '%s'", slice_show(record->key, key))
                : -1;
 }

@@ -77,8 +77,8 @@ int zstd_unframe(const struct step *step, struct slice stream, bool last, struct
     size_t found = ZSTD_findFrameCompressedSize(stream.bytes, stream.length);
     *length = 0;
     if (ZSTD_isError(found)) {
-        if (!last && ZSTD_getErrorCode(found) == ZSTD_error_srcSize_wrong)
-            return 0;
+        if (ZSTD_getErrorCode(found) == ZSTD_error_srcSize_wrong)
+            return last ? compressor_cut_short(step->kind->name, stream.length, error) : 0;
         return error_set(error, TARE_USAGE, "%s: %s", step->kind->name, ZSTD_getErrorName(found));
     }
     *length = found;

@@ -28,6 +28,7 @@ enum flag {
     FLAG_VERBOSE,
     FLAG_GIVEN,
     FLAG_OUTPUT,
+    FLAG_TO,
     FLAG_SAMPLE,
     FLAG_HELP
 };
@@ -43,7 +44,7 @@ static const struct flag_spec {
 } flag_specs[] = {
     {"records", 'n', FLAG_RECORDS, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
     {"dataset", 'd', FLAG_DATASET, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
-    {"encoding", 'e', FLAG_ENCODING, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
+    {"encoding", 'e', FLAG_ENCODING, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE | ARGUMENTS_DECODE},
     {"server", 0, FLAG_SERVER, VALUE, ARGUMENTS_CELLS},
     {"set", 0, FLAG_SET, VALUE, ARGUMENTS_CELLS},
     {"seed", 0, FLAG_SEED, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
@@ -53,7 +54,8 @@ static const struct flag_spec {
     {"keep", 0, FLAG_KEEP, NO_VALUE, ARGUMENTS_MEASURE},
     {"allow-config", 0, FLAG_ALLOW_CONFIG, NO_VALUE, ARGUMENTS_MEASURE},
     {"given", 0, FLAG_GIVEN, VALUE, ARGUMENTS_PLAN},
-    {"output", 'o', FLAG_OUTPUT, VALUE, ARGUMENTS_ENCODE},
+    {"output", 'o', FLAG_OUTPUT, VALUE, ARGUMENTS_ENCODE | ARGUMENTS_DECODE},
+    {"to", 0, FLAG_TO, VALUE, ARGUMENTS_DECODE},
     {"sample", 0, FLAG_SAMPLE, VALUE, ARGUMENTS_SAMPLE},
     {"format", 0, FLAG_FORMAT, VALUE, ARGUMENTS_OUTPUT},
     {"export-csv", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
@@ -218,6 +220,10 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
         free(arguments->output);
         arguments->output = memory_text(value);
         return 0;
+    case FLAG_TO:
+        free(arguments->to);
+        arguments->to = memory_text(value);
+        return 0;
     case FLAG_SAMPLE:
         return parse_integer(value, 1, INT64_C(1000000000), "--sample", &arguments->sample, error);
     case FLAG_FORMAT:
@@ -329,6 +335,7 @@ void arguments_free(struct arguments *arguments)
         export_abandon(&arguments->exports[i]);
     cell_selection_free(&arguments->selection);
     free(arguments->output);
+    free(arguments->to);
     free(arguments->operands);
     *arguments = (struct arguments){0};
 }

@@ -14,7 +14,8 @@ enum argument_set {
     ARGUMENTS_OUTPUT = 4,  /* --format --export-* -q -v */
     ARGUMENTS_PLAN = 8,    /* --given */
     ARGUMENTS_ENCODE = 16, /* -o */
-    ARGUMENTS_SAMPLE = 32  /* --sample */
+    ARGUMENTS_SAMPLE = 32, /* --sample */
+    ARGUMENTS_DECODE = 64  /* -e -o --to */
 };
 
 struct arguments {
@@ -29,6 +30,7 @@ struct arguments {
     bool quiet;
     int verbose;
     char *output;    /* -o */
+    char *to;        /* --to */
     int64_t sample;  /* 0: none */
     char **operands; /* what is no option; borrowed from argv */
     size_t operand_count;

@@ -1,20 +1,18 @@
 /* tare encode -d DATASET -e STEPS -o F: writes encoded records, one after another. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "arguments.h"
 #include "command.h"
 #include "core/memory.h"
 #include "data/dataset.h"
 #include "encoders/encoding.h"
+#include "output.h"
 #include "stores/process.h"
 
 extern const struct command command_encode;
 
 static int encode_records(const struct arguments *arguments, struct encoding *encoding,
-                          struct dataset *dataset, FILE *out, struct tare_error *error)
+                          struct dataset *dataset, struct output *out, struct tare_error *error)
 {
     struct arena arena = {0};
     int failed = 0;
@@ -34,40 +32,20 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
             break;
         buffer_clear(&framed);
         encoding_frame(encoding, bytes, &framed);
-        if (fwrite(framed.data, 1, framed.length, out) != framed.length)
-            failed = error_set(error, TARE_USAGE, "cannot write '%s': %s",
-                               arguments->output ? arguments->output : "standard output",
-                               strerror(errno));
+        failed = output_write(out, buffer_slice(&framed), error);
     }
     buffer_free(&framed);
     arena_free(&arena);
     return failed;
 }
 
-/* Beside the target, then renamed: a file that is there is never half of one. */
 static int encode_to_file(const struct arguments *arguments, struct encoding *encoding,
                           struct dataset *dataset, struct tare_error *error)
 {
-    if (!arguments->output || strcmp(arguments->output, "-") == 0)
-        return encode_records(arguments, encoding, dataset, stdout, error);
-    char *temporary = memory_format("%s.part", arguments->output);
-    FILE *out = fopen(temporary, "wxb");
-    int failed = 0;
-    if (!out) {
-        failed = error_set(error, TARE_USAGE, "cannot write '%s': %s", temporary, strerror(errno));
-    } else {
-        failed = encode_records(arguments, encoding, dataset, out, error);
-        if (fclose(out) != 0 && !failed)
-            failed =
-                error_set(error, TARE_USAGE, "cannot write '%s': %s", temporary, strerror(errno));
-        if (!failed && rename(temporary, arguments->output) != 0)
-            failed = error_set(error, TARE_USAGE, "cannot rename '%s' to '%s': %s", temporary,
-                               arguments->output, strerror(errno));
-        if (failed)
-            remove(temporary);
-    }
-    free(temporary);
-    return failed;
+    struct output out;
+    if (output_open(&out, arguments->output, error))
+        return -1;
+    return output_close(&out, encode_records(arguments, encoding, dataset, &out, error), error);
 }
 
 static int encode_run(int argc, char **argv, struct tare_error *error)
@@ -112,8 +90,9 @@ const struct command command_encode = {
     .usage =
         "usage: tare encode -d DATASET -e STEPS [-n N] [-o FILE] [--seed S]\n\n"
         "  -e, --encoding STEPS      json, msgpack, ...: 'tare list encodings' lists the steps\n"
-        "  -o, --output FILE         (standard output); json: a record a line; else one\n"
-        "                            after another\n",
+        "  -o, --output FILE         (standard output); json: a record a line; else one after\n"
+        "                            another; snappy and value: after their lengths, in 4 bytes,\n"
+        "                            highest first: snappy's plain one and that of the block\n",
     .examples = "  tare encode -d ycsb -n 1000 -e json -o records.ndjson\n"
                 "  tare encode -d ycsb -n 1000 -e msgpack -o records.msgpack\n",
     .run = encode_run,
