@@ -9,11 +9,9 @@
 #include "stores/store.h"
 
 struct probe_kind {
-    const char *name;    /* "info" */
-    const char *family;  /* "redis", "mongodb"; NULL: any store with a process to be seen */
+    const char *name;   /* "info" */
+    const char *family; /* "redis", "mongodb"; NULL: any store with a process to be seen */
     const char *summary;
-    /* True: read with the pages, at the very end of a sample and once more never: smaps. */
-    bool pages;
     int (*read)(struct store *store, struct figures *figures, struct tare_error *error);
 };
 

@@ -155,6 +155,5 @@ const struct probe_kind probe_process_smaps = {
     .name = "smaps",
     .family = NULL,
     .summary = "/proc/PID/smaps, one read, summed by kind of mapping",
-    .pages = true,
     .read = smaps_read,
 };

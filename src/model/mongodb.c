@@ -315,13 +315,13 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
     make_collection(mongodb, records, state, blocks);
     if (mongodb->documents == 0 || records == 0)
         return;
-    double factor = (double)records / (double)mongodb->documents, cache;
+    double factor = (double)records / (double)mongodb->documents;
     struct blocks index;
     blocks_open(&index, &mongodb->model.build);
     if (state->index_given) {
         mongodb_index_blocks_in(mongodb->index, &state->index, (double)records, &index);
     } else {
-        mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index, &cache);
+        mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index);
         blocks_scale(&index, factor);
     }
     blocks_merge(blocks, &index);
@@ -529,11 +529,15 @@ static int64_t cache_figure(const struct figures *figures, const char *name)
     return figures_get(figures, path);
 }
 
-/* The cache's own figure without the share that it adds for its overhead. */
+/* What the cache's own figures are more than its bytes: the share that it adds for its overhead. */
+static double cache_overhead(const struct figures *figures)
+{
+    return 1 + (double)cache_figure(figures, "percentage overhead") / 100;
+}
+
 static double cache_bytes(const struct figures *figures)
 {
-    return (double)cache_figure(figures, "bytes currently in the cache") /
-           (1 + (double)cache_figure(figures, "percentage overhead") / 100);
+    return (double)cache_figure(figures, "bytes currently in the cache") / cache_overhead(figures);
 }
 
 static void measure_allocator(const struct figures *base, const struct figures *end,
@@ -579,7 +583,7 @@ static void note_residency(const struct figures *base, const struct figures *end
                          "the cache holds %.0f bytes, less than the documents' %lld: these figures "
                          "are not the whole footprint",
                          in_cache, (long long)size);
-    if (limit > 0 && in_cache * 1.08 > UPDATES_TARGET * limit)
+    if (limit > 0 && in_cache * cache_overhead(end) > UPDATES_TARGET * limit)
         measurement_note(
             measurement,
             "updates passed %.1f %% of the cache, where the server begins to reconcile "

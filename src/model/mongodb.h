@@ -49,9 +49,9 @@ void mongodb_index_close(struct mongodb_index *index);
  * the running one are put back as inserts when their page is reconciled. */
 void mongodb_index_insert(struct mongodb_index *index, struct slice key, uint64_t number,
                           uint32_t batch);
-/* Its blocks, all of account _id index. cache: what WiredTiger counts for them. */
+/* Its blocks, all of account _id index. */
 void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed,
-                          struct blocks *blocks, double *cache);
+                          struct blocks *blocks);
 
 /* Where the server reconciles pages on its own account (evicting updates beyond its target), which
  * page when is its choice: then what the index has come to is told by these counts. */

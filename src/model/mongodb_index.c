@@ -511,13 +511,11 @@ void mongodb_index_insert(struct mongodb_index *index, struct slice text, uint64
 
 /* --- Blocks --- */
 
-void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, struct blocks *out,
-                          double *cache)
+void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, struct blocks *out)
 {
     const struct mongodb_layout *layout = index->layout;
     const struct account *account = &account_wt_id_index;
     struct blocks blocks;
-    *cache = 0;
     if (index->keys == 0)
         return;
     double factor = (double)index->all / (double)index->keys;
@@ -532,18 +530,13 @@ void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, 
         blocks_add_plain(&blocks, "WT_REF", 1, 0, account, layout->ref);
         blocks_add_plain(&blocks, "ref key", 1, 0, account,
                          layout->instantiated_key + (int64_t)page->low_length);
-        *cache += (double)(layout->page + 8 * rows + layout->ref + layout->instantiated_key +
-                           (int64_t)page->low_length);
-        if (rows) {
+        if (rows)
             blocks_add_plain(&blocks, "page image", 1, 0, account, page->image);
-            *cache += (double)page->image;
-        }
         if (inserts) {
             blocks_add_plain(&blocks, "WT_PAGE_MODIFY", 1, 0, account, layout->page_modify);
             blocks_add_plain(&blocks, "insert array", 1, 0, account, 8 * (rows + 1));
             blocks_add_plain(&blocks, "WT_INSERT_HEAD", (double)heads, 0, account,
                              layout->insert_head);
-            *cache += (double)(layout->page_modify + 8 * (rows + 1) + layout->insert_head * heads);
         }
         if (checkpointed) {
             /* A checkpoint lists a page's blocks (WT_MULTI) where it made more than one of it. */
@@ -559,26 +552,20 @@ void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, 
     }
     for (int64_t length = 0; length < LENGTHS; length++) {
         double count = (double)index->instantiated_lengths[length];
-        if (count > 0) {
+        if (count > 0)
             blocks_add_plain(&blocks, "WT_IKEY", count, 0, account,
                              layout->instantiated_key + length);
-            *cache += count * (double)(layout->instantiated_key + length);
-        }
         count = (double)index->insert_lengths[length];
         for (int level = 1; count > 0 && level <= MONGODB_LEVELS_MOST; level++)
             blocks_add_plain(&blocks, "WT_INSERT", count * mongodb_level_share(level), 0, account,
                              MONGODB_INSERT + MONGODB_LEVEL * level + length);
-        *cache += count * (MONGODB_INSERT + MONGODB_LEVEL * MONGODB_LEVELS_MEAN + (double)length);
     }
     for (int record = 0; record < 16; record++) {
         double count = (double)index->records[record];
-        if (count <= 0)
-            continue;
-        blocks_add_plain(&blocks, "WT_UPDATE", count, 0, account, layout->update + record);
-        *cache += count * (double)((layout->update + record + 31) / 32 * 32);
+        if (count > 0)
+            blocks_add_plain(&blocks, "WT_UPDATE", count, 0, account, layout->update + record);
     }
     blocks_scale(&blocks, factor);
-    *cache *= factor;
     blocks_merge(out, &blocks);
     blocks_free(&blocks);
 }

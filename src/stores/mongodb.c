@@ -686,25 +686,6 @@ static int mongodb_settle(struct store *store, bool *quiet, struct tare_error *e
     return result;
 }
 
-/* VmRSS in bytes; false where the process can't be read. */
-static bool resident_bytes(pid_t pid, int64_t *bytes)
-{
-    char path[64], line[256];
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    while (!found && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "VmRSS: %" SCNd64 " kB", bytes) == 1) {
-            *bytes *= 1024;
-            found = true;
-        }
-    }
-    fclose(file);
-    return found;
-}
-
 static int mongodb_glance(struct store *store, struct figures *figures, struct tare_error *error)
 {
     int64_t bytes;
@@ -712,7 +693,7 @@ static int mongodb_glance(struct store *store, struct figures *figures, struct t
     int result = short_status(mongodb_of(store), &reply, error);
     if (result == 0 && mongodb_number(&reply, "tcmalloc.generic.current_allocated_bytes", &bytes))
         figures_integer(figures, "allocated", bytes);
-    if (result == 0 && store->pid && resident_bytes(store->pid, &bytes))
+    if (result == 0 && store->pid && process_resident(store->pid, &bytes))
         figures_integer(figures, "resident", bytes);
     bson_destroy(&reply);
     return result;
@@ -883,8 +864,8 @@ static void mongodb_close(struct store *store)
 static const char *const engines[] = {"memory", "disk", NULL};
 
 /* "db version v6.0.5 ..."; mongod of 4.4 to 7.0 is built with tcmalloc. */
-static int mongodb_build_of_version_text(const char *program, const char *text,
-                                         struct build *build, struct tare_error *error)
+static int mongodb_build_of_version_text(const char *program, const char *text, struct build *build,
+                                         struct tare_error *error)
 {
     const char *at = strstr(text, "db version v");
     if (at)

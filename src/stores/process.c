@@ -555,7 +555,7 @@ void process_last_words(const struct process *process, struct buffer *out)
 {
     enum { TAIL = 16384, LINES = 3 };
     char *text = memory_new(TAIL + 1);
-    char lines[LINES][320] = {{0}};
+    char lines[LINES][512] = {{0}}; /* a message and a reason, each at its longest */
     size_t count = 0, got = 0;
     int log = open(process->log, O_RDONLY | O_CLOEXEC);
     if (log >= 0) {
@@ -569,7 +569,7 @@ void process_last_words(const struct process *process, struct buffer *out)
     text[got] = 0;
     for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save)) {
-        char part[320];
+        char part[sizeof lines[0]];
         if (strstr(line, "FATAL CONFIG FILE ERROR")) { /* what follows is the reason, whole */
             count = 0;
             continue;
@@ -829,4 +829,20 @@ pid_t process_find_listener(const char *socket_path, int port, struct tare_error
     else
         error_set(error, TARE_STORE, "the process at %s is not to be seen from here", place);
     return 0;
+}
+
+bool process_resident(pid_t pid, int64_t *bytes)
+{
+    char path[64], line[256];
+    long long kib = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && kib < 0 && fgets(line, sizeof line, file))
+        sscanf(line, "VmRSS: %lld kB", &kib);
+    if (file)
+        fclose(file);
+    if (kib < 0)
+        return false;
+    *bytes = kib * 1024;
+    return true;
 }

@@ -11,10 +11,10 @@
 #include "core/error.h"
 
 struct process {
-    pid_t pid;      /* 0: not running */
+    pid_t pid;        /* 0: not running */
     char folder[256]; /* private, mode 0700; "" none */
-    int lock;       /* descriptor of the folder's lock */
-    char log[300];  /* path of the captured stdout and stderr */
+    int lock;         /* descriptor of the folder's lock */
+    char log[300];    /* path of the captured stdout and stderr */
 };
 
 /* Makes the folder (under TMPDIR or /tmp: "tare-XXXXXX") and sweeps stale ones of this user. */
@@ -55,6 +55,8 @@ pid_t process_find_listener(const char *socket_path, int port, struct tare_error
  * (it is killed then). */
 int process_capture(char *const arguments[], int patience_ms, struct buffer *out,
                     struct tare_error *error);
+/* VmRSS of /proc/PID/status in bytes; false where it can't be read. */
+bool process_resident(pid_t pid, int64_t *bytes);
 /* A pause of this many milliseconds; a signal ends it early. */
 void process_pause(int milliseconds);
 

@@ -648,29 +648,14 @@ int redis_settle(struct store *store, bool *quiet, struct tare_error *error)
     return 0;
 }
 
-static int64_t resident_of(pid_t pid)
-{
-    char path[64], line[128];
-    long long kib = -1;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmRSS: %lld kB", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib < 0 ? -1 : kib * 1024;
-}
-
 int redis_glance(struct store *store, struct figures *figures, struct tare_error *error)
 {
     int64_t bytes;
     if (used_memory((struct redis *)store, &bytes, error))
         return -1;
     figures_integer(figures, "allocated", bytes);
-    int64_t resident = store->pid ? resident_of(store->pid) : -1;
-    if (resident >= 0)
-        figures_integer(figures, "resident", resident);
+    if (store->pid && process_resident(store->pid, &bytes))
+        figures_integer(figures, "resident", bytes);
     return 0;
 }
 
