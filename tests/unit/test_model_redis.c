@@ -548,7 +548,7 @@ static void a_branch_can_be_given_and_read(void **state)
         counted += add_hash(model, key, 6, slice_of(filler, 70));
     }
     struct element elements[6];
-    char names[6][16];
+    char names[6][24];
     for (int i = 0; i < 6; i++) {
         snprintf(names[i], sizeof names[i], "field%d", i);
         elements[i] = (struct element){.name = slice_text(names[i])};
