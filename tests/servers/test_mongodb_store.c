@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -509,6 +510,17 @@ static void a_connection_that_stays_lost_is_an_error(void **state)
 
 /* Servers given by URL. */
 
+/* A mongod binds its socket some time before it listens. */
+static bool accepts(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    bool accepted = connect(descriptor, (const struct sockaddr *)&address, sizeof address) == 0;
+    close(descriptor);
+    return accepted;
+}
+
 /* A mongod of the test's own with these further arguments. Returns the host of its URL. */
 #define FURTHER_MAX 12
 static char *start_server(struct process *process, const char *const *further)
@@ -526,9 +538,8 @@ static char *start_server(struct process *process, const char *const *further)
         arguments[6 + i] = (char *)further[i];
     if (process_start(process, arguments, &error))
         fail_msg("%s", error.message);
-    for (int i = 0; i < 1000 && access(socket, F_OK) != 0; i++)
+    for (int i = 0; i < 1000 && !accepts(socket); i++)
         process_pause(20);
-    process_pause(200);
     free(program);
     free(data);
     /* The URL's middle: the socket with its slashes as %2F. */
