@@ -18,6 +18,9 @@ enum flag {
     FLAG_SET,
     FLAG_SEED,
     FLAG_STEPS,
+    FLAG_JOB,
+    FLAG_SCALE,
+    FLAG_PARSE_ONLY,
     FLAG_REPEAT,
     FLAG_STRICT,
     FLAG_KEEP,
@@ -49,6 +52,9 @@ static const struct flag_spec {
     {"set", 0, FLAG_SET, VALUE, ARGUMENTS_CELLS},
     {"seed", 0, FLAG_SEED, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
     {"steps", 0, FLAG_STEPS, VALUE, ARGUMENTS_MEASURE},
+    {"job", 0, FLAG_JOB, VALUE, ARGUMENTS_MEASURE},
+    {"scale", 0, FLAG_SCALE, VALUE, ARGUMENTS_MEASURE},
+    {"parse-only", 0, FLAG_PARSE_ONLY, NO_VALUE, ARGUMENTS_MEASURE},
     {"repeat", 0, FLAG_REPEAT, VALUE, ARGUMENTS_MEASURE},
     {"strict", 0, FLAG_STRICT, OPTIONAL_VALUE, ARGUMENTS_MEASURE},
     {"keep", 0, FLAG_KEEP, NO_VALUE, ARGUMENTS_MEASURE},
@@ -132,36 +138,6 @@ static int parse_encodings(struct cell_selection *selection, const char *text,
     }
 }
 
-static int parse_steps(struct cell_selection *selection, const char *text, struct tare_error *error)
-{
-    while (1) {
-        size_t length = strcspn(text, ",");
-        char *name = memory_text_n(text, length);
-        int step = 0;
-        while (cell_step_names[step] && strcmp(cell_step_names[step], name) != 0)
-            step++;
-        if (!cell_step_names[step]) {
-            error_unknown(error, "step", name, cell_step_names, "--steps");
-            free(name);
-            return -1;
-        }
-        free(name);
-        if (selection->step_count == CELL_STEPS_MAX)
-            return error_set(error, TARE_USAGE, "--steps takes %d steps at most", CELL_STEPS_MAX);
-        for (size_t i = 0; i < selection->step_count; i++)
-            if (selection->steps[i] == (enum cell_step)step)
-                return error_set(error, TARE_USAGE, "--steps names '%s' twice",
-                                 cell_step_names[step]);
-        selection->steps[selection->step_count++] = (enum cell_step)step;
-        if (text[length] == '\0')
-            break;
-        text += length + 1;
-    }
-    if (selection->steps[0] != CELL_STEP_LOAD)
-        return error_set(error, TARE_USAGE, "--steps begins with load: '--steps load,settle'");
-    return 0;
-}
-
 static int parse_percent(const char *text, double *percent, struct tare_error *error)
 {
     char *end;
@@ -171,6 +147,24 @@ static int parse_percent(const char *text, double *percent, struct tare_error *e
         return error_set(error, TARE_USAGE, "--strict takes a percentage from 0 to 100, not '%s'",
                          text);
     return 0;
+}
+
+static int parse_scale(const char *text, double *scale, struct tare_error *error)
+{
+    char *end;
+    errno = 0;
+    *scale = strtod(text, &end);
+    if (end == text || *end != '\0' || errno || !(*scale > 0 && *scale <= 1000))
+        return error_set(error, TARE_USAGE,
+                         "--scale takes a factor over 0, 1000 at most, as 0.01, not '%s'", text);
+    return 0;
+}
+
+/* What --job says already, and can't be said beside it. */
+static bool says_what(enum flag flag)
+{
+    return flag == FLAG_RECORDS || flag == FLAG_DATASET || flag == FLAG_ENCODING ||
+           flag == FLAG_SERVER || flag == FLAG_SET || flag == FLAG_STEPS;
 }
 
 static int take_flag(struct arguments *arguments, const struct flag_spec *spec, const char *value,
@@ -196,10 +190,21 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
     case FLAG_SET:
         return parse_setting(value, "--set", &selection->settings, error);
     case FLAG_SEED:
+        arguments->seed_given = true;
         return parse_integer(value, 0, INT64_MAX, "--seed", &selection->seed, error);
     case FLAG_STEPS:
-        selection->step_count = 0;
-        return parse_steps(selection, value, error);
+        cell_steps_free(&selection->steps);
+        return cell_steps_parse(&selection->steps, value, error);
+    case FLAG_JOB:
+        free(arguments->job);
+        arguments->job = memory_text(value);
+        return 0;
+    case FLAG_SCALE:
+        arguments->scale_given = true;
+        return parse_scale(value, &arguments->scale, error);
+    case FLAG_PARSE_ONLY:
+        arguments->parse_only = true;
+        return 0;
     case FLAG_REPEAT:
         if (parse_integer(value, 1, 1000, "--repeat", &number, error))
             return -1;
@@ -264,7 +269,8 @@ static void print_spelling(const struct flag_spec *spec, bool letter, char out[3
 int arguments_parse(struct arguments *arguments, const char *command, unsigned takes, int argc,
                     char **argv, struct tare_error *error)
 {
-    *arguments = (struct arguments){.repeat = 1, .strict_percent = -1, .format = format_kinds[0]};
+    *arguments = (struct arguments){
+        .repeat = 1, .strict_percent = -1, .scale = 1, .format = format_kinds[0]};
     arguments->selection.records = 100000;
     arguments->selection.seed = 1;
     arguments->selection.dataset = memory_text("ycsb");
@@ -323,9 +329,17 @@ int arguments_parse(struct arguments *arguments, const char *command, unsigned t
                 return error_set(error, TARE_USAGE, "option '%s' needs a value", spelling);
             value = argv[++i];
         }
+        if (says_what(spec->flag) && !arguments->what_given)
+            arguments->what_given = spec->name;
         if (take_flag(arguments, spec, value, error))
             return -1;
     }
+    if (arguments->job && arguments->what_given)
+        return error_set(error, TARE_USAGE,
+                         "--job says what is weighed: '--%s' has no place beside it",
+                         arguments->what_given);
+    if (!arguments->job && arguments->scale_given)
+        return error_set(error, TARE_USAGE, "--scale belongs to --job; -n says how many records");
     return 0;
 }
 
@@ -335,6 +349,7 @@ void arguments_free(struct arguments *arguments)
         export_abandon(&arguments->exports[i]);
     cell_selection_free(&arguments->selection);
     free(arguments->output);
+    free(arguments->job);
     free(arguments->to);
     free(arguments->operands);
     *arguments = (struct arguments){0};

@@ -10,7 +10,8 @@
 /* What a command takes; an option that it doesn't take is an error that says so. */
 enum argument_set {
     ARGUMENTS_CELLS = 1,   /* -n -d -e --server --set --seed */
-    ARGUMENTS_MEASURE = 2, /* --steps --repeat --strict --keep --allow-config */
+    ARGUMENTS_MEASURE = 2, /* --steps --job --scale --parse-only --repeat --strict --keep
+                              --allow-config */
     ARGUMENTS_OUTPUT = 4,  /* --format --export-* -q -v */
     ARGUMENTS_PLAN = 8,    /* --given */
     ARGUMENTS_ENCODE = 16, /* -o */
@@ -20,7 +21,13 @@ enum argument_set {
 
 struct arguments {
     struct cell_selection selection;
-    bool records_given, encodings_given;
+    bool records_given, encodings_given, seed_given;
+    /* The first option that says what is weighed, as it is written; NULL: none. A job says it all.
+     */
+    const char *what_given;
+    char *job;    /* NULL: none */
+    double scale; /* of a job's counts */
+    bool scale_given, parse_only;
     int repeat;
     double strict_percent; /* < 0: not asked for */
     const struct format_kind *format;

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "cell/job.h"
+#include "cell/outlook.h"
 #include "command.h"
 #include "core/memory.h"
 #include "core/units.h"
+#include "report/document.h"
 #include "stores/process.h"
 
 extern const struct command command_run;
@@ -161,7 +164,7 @@ static int run_cells(struct arguments *arguments, struct cell_requests *requests
     for (size_t i = 0; i < requests->count; i++) {
         struct tare_error one = {0};
         line.cell = i + 1;
-        line.encoding = requests->items[i].encoding->text;
+        line.encoding = cell_request_encoding(&requests->items[i]);
         int failed =
             measure_repeatedly(&requests->items[i], arguments->repeat, report, &line, shown, &one);
         progress_clear(&line);
@@ -173,8 +176,8 @@ static int run_cells(struct arguments *arguments, struct cell_requests *requests
         if (one.status != TARE_STORE)
             break;
         if (i + 1 < requests->count)
-            fprintf(stderr, "tare: %s: %s; going on with the next cell\n",
-                    requests->items[i].encoding->text, one.message);
+            fprintf(stderr, "tare: %s: %s; going on with the next cell\n", line.encoding,
+                    one.message);
     }
     if (first.status == TARE_OK)
         return 0;
@@ -182,10 +185,129 @@ static int run_cells(struct arguments *arguments, struct cell_requests *requests
     return -1;
 }
 
+/* ---- what a job would do ------------------------------------------------------------------- */
+
+static char *steps_text(const struct cell_steps *steps)
+{
+    struct buffer text = {0};
+    for (size_t i = 0; i < steps->count; i++)
+        buffer_format(&text, "%s%s", i ? "," : "", cell_step_names[steps->items[i].type]);
+    return steps->count ? buffer_steal(&text) : memory_text("load,settle");
+}
+
+static void outlook_row(struct table *table, const struct cell_request *request,
+                        const struct cell_outlook *cell)
+{
+    char text[UNITS_SIZE];
+    char *steps = steps_text(&request->selection->steps);
+    table_row(table, ROW_PLAIN);
+    table_cell(table, cell->name);
+    table_cell(table, request->selection->dataset);
+    table_count(table, request->selection->records);
+    table_cell(table, steps);
+    table_cell(table, cell->memory < 0 ? TABLE_NONE : units_bytes(text, cell->memory));
+    table_cell(table, cell->seconds < 0 ? TABLE_NONE : units_duration(text, cell->seconds));
+    free(steps);
+}
+
+/* Each reason for which cells will fail, once. */
+static void outlook_notes(struct document *document, const struct cell_requests *requests,
+                          const struct outlook *outlook)
+{
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct cell_request *request = &requests->items[i];
+        size_t earlier = 0, more = 0;
+        for (size_t j = 0; request->broken_encoding && j < requests->count; j++) {
+            bool same = requests->items[j].broken_encoding &&
+                        strcmp(requests->items[j].broken.message, request->broken.message) == 0;
+            if (same && j != i)
+                *(j < i ? &earlier : &more) += 1;
+        }
+        if (!request->broken_encoding || earlier)
+            continue;
+        if (more)
+            document_text(document, PART_NOTE, "%s and %zu more will fail: %s",
+                          outlook->cells[i].name, more, request->broken.message);
+        else
+            document_text(document, PART_NOTE, "%s will fail: %s", outlook->cells[i].name,
+                          request->broken.message);
+    }
+}
+
+static void print_outlook(const struct arguments *arguments, const struct job *job,
+                          const struct cell_requests *requests, const struct outlook *outlook)
+{
+    struct document document = {0};
+    struct table table = {0};
+    struct report_style style = arguments_style(arguments);
+    struct buffer out = {0};
+    char a[UNITS_SIZE], b[UNITS_SIZE], reason[32];
+    if (arguments->job)
+        document_text(&document, PART_LINE, "%s%s%s", arguments->job, job->about ? ": " : "",
+                      job->about ? job->about : "");
+    table_column(&table, "cell", false);
+    table_column(&table, "data", false);
+    table_column(&table, "records", true);
+    table_column(&table, "steps", false);
+    table_column(&table, "memory", true);
+    table_column(&table, "time", true);
+    for (size_t i = 0; i < requests->count; i++)
+        outlook_row(&table, &requests->items[i], &outlook->cells[i]);
+    document_add(&document, PART_TABLE)->table = table;
+    document_text(&document, PART_LINE, "%zu %s, one after the other: about %s%s", requests->count,
+                  requests->count == 1 ? "cell" : "cells", units_duration(a, outlook->seconds),
+                  outlook->whole ? "" : ", and what can't be told");
+    int64_t most = outlook->count ? outlook->cells[outlook->largest].memory : -1;
+    int64_t available = memory_available(reason);
+    if (most >= 0)
+        document_text(&document, PART_LINE, "memory: %s at once at most; %s are left here (%s)",
+                      units_bytes(a, most), available < 0 ? "-" : units_bytes(b, available),
+                      reason);
+    document_text(&document, PART_LINE,
+                  "memory is the upper end of what 'tare plan' predicts, or the load's peak, with "
+                  "the empty server");
+    document_text(&document, PART_LINE,
+                  "time is reckoned from rates of loads on two processors and 2.5 s until a server "
+                  "is still");
+    outlook_notes(&document, requests, outlook);
+    document_as_text(&document, &style, &out);
+    fwrite(out.data, 1, out.length, stdout);
+    buffer_free(&out);
+    document_free(&document);
+}
+
+/* What a job takes, before it begins; printed where that is all that is asked for. */
+static int look_ahead(const struct arguments *arguments, const struct job *job,
+                      const struct cell_requests *requests, struct tare_error *error)
+{
+    struct outlook outlook;
+    char *what = arguments->job ? memory_format("job '%s'", arguments->job) : memory_text("run");
+    int failed = outlook_make(requests, arguments->repeat, &outlook, error);
+    if (!failed && arguments->parse_only)
+        print_outlook(arguments, job, requests, &outlook);
+    if (!failed)
+        failed = outlook_refuse(&outlook, what, error);
+    outlook_free(&outlook);
+    free(what);
+    return failed;
+}
+
+static int read_job(const struct arguments *arguments, struct job *job, struct tare_error *error)
+{
+    const struct job_options options = {
+        .scale = arguments->scale,
+        .seed_given = arguments->seed_given,
+        .seed = arguments->selection.seed,
+        .limits = arguments->selection.limits,
+    };
+    return job_read(arguments->job, &options, job, error);
+}
+
 static int run_run(int argc, char **argv, struct tare_error *error)
 {
     struct arguments arguments;
-    struct cell_requests requests = {0};
+    struct cell_requests made = {0};
+    struct job job = {0};
     struct report report = {0};
     int failed =
         arguments_parse(&arguments, "run", ARGUMENTS_CELLS | ARGUMENTS_MEASURE | ARGUMENTS_OUTPUT,
@@ -198,11 +320,17 @@ static int run_run(int argc, char **argv, struct tare_error *error)
     if (!failed && arguments.operand_count)
         failed = error_set(error, TARE_USAGE, "run takes no operand '%s'; encodings go behind -e",
                            arguments.operands[0]);
-    failed = failed || cell_requests_make(&arguments.selection, false, &requests, error) ||
-             arguments_open_exports(&arguments, error);
-    if (!failed) {
-        report_begin(&report, argc, argv, arguments.selection.seed);
-        failed = run_cells(&arguments, &requests, &report, error);
+    failed =
+        failed || (arguments.job ? read_job(&arguments, &job, error)
+                                 : cell_requests_make(&arguments.selection, false, &made, error));
+    struct cell_requests *requests = arguments.job ? &job.requests : &made;
+    if (!failed && (arguments.job || arguments.parse_only))
+        failed = look_ahead(&arguments, &job, requests, error);
+    if (!failed && !arguments.parse_only)
+        failed = arguments_open_exports(&arguments, error);
+    if (!failed && !arguments.parse_only) {
+        report_begin(&report, argc, argv, arguments.job ? job.seed : arguments.selection.seed);
+        failed = run_cells(&arguments, requests, &report, error);
         struct tare_error writing = {0};
         if (arguments_write(&arguments, &report, &writing) && !failed) {
             *error = writing;
@@ -212,7 +340,8 @@ static int run_run(int argc, char **argv, struct tare_error *error)
             failed = check_strict(&report, arguments.strict_percent, error);
     }
     report_free(&report);
-    cell_requests_free(&requests);
+    cell_requests_free(&made);
+    job_free(&job);
     arguments_free(&arguments);
     return failed ? (int)error->status : TARE_OK;
 }
@@ -231,7 +360,11 @@ const struct command command_run = {
         "                            (the program on PATH, else in build/servers)\n"
         "      --set NAME=VALUE      a server setting for the cells; repeatable\n"
         "      --seed S              same seed, same bytes (1)\n"
+        "      --job F               a job file says it all: blocks of such lists (samples/jobs)\n"
+        "      --scale S             a job's counts times S, as 0.01\n"
         "how\n"
+        "      --parse-only          check, show what would be done, how long and in how much "
+        "memory\n"
         "      --steps S[,S...]      load,settle,read,restart: each closes a ledger of its own\n"
         "      --repeat R            runs a cell; the one with the median total is shown, with the "
         "spread\n"
@@ -248,6 +381,7 @@ const struct command command_run = {
     .examples = "  tare run -e redis:hash\n"
                 "  tare run -n 1M -e redis:hash@index,mongodb:document --export-json weigh.json\n"
                 "  tare run -e redis:hash --server redis=redis://localhost:6379/3\n"
+                "  tare run --job samples/jobs/scalegrid.json --scale 0.01 --export-json s.json\n"
                 "  tare run -e mongodb:document --server mongodb=mongod,engine=disk --steps "
                 "load,settle,read\n",
     .run = run_run,

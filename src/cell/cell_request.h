@@ -4,27 +4,15 @@
 #ifndef TARE_CELL_REQUEST_H
 #define TARE_CELL_REQUEST_H
 
+#include "cell/step.h"
 #include "core/error.h"
 #include "core/figures.h"
+#include "data/dataset.h"
 #include "encoders/encoding.h"
 #include "ledger/ledger.h"
 #include "stores/store.h"
 
-/* A step of a cell; each closes a ledger of its own, whose label is the state. */
-enum cell_step {
-    CELL_STEP_LOAD,
-    CELL_STEP_SETTLE,
-    CELL_STEP_READ,
-    CELL_STEP_RESTART,
-    CELL_STEP_COUNT
-};
-
-extern const char *const cell_step_names[];  /* "load", ..., NULL-terminated */
-extern const char *const cell_state_names[]; /* "loaded", ... */
-
-#define CELL_STEPS_MAX 16
-
-/* As the command line gives it. All owned. */
+/* As the command line, or a job's block, gives it. All owned. */
 struct cell_selection {
     char *dataset;
     int64_t records;
@@ -35,18 +23,24 @@ struct cell_selection {
     size_t server_count, server_capacity;
     struct figures settings; /* --set */
     struct figures given;    /* --given: state inputs for plan */
-    enum cell_step steps[CELL_STEPS_MAX];
-    size_t step_count; /* 0: one ledger, state settled */
+    struct cell_steps steps; /* none: one ledger, state settled */
     struct store_limits limits;
+    /* Of a job: a server that isn't here costs its own cells alone. */
+    bool tolerant;
 };
 
 struct cell_request {
     const struct cell_selection *selection;
-    struct encoding *encoding;
+    struct encoding *encoding; /* NULL where broken */
     struct server_spec server;
-    /* Another request has the same encoding: on another engine of the same program; on another
-     * server. The cell's name then says which. */
-    bool name_needs_engine, name_needs_server;
+    /* Another request has the same encoding: on another engine of the same program, on another
+     * server, of another data set, with another number of records, other settings. The cell's name
+     * then says which. */
+    bool name_needs_engine, name_needs_server, name_needs_dataset, name_needs_records,
+        name_needs_settings;
+    /* A cell of a job that can't be run here, and why (status TARE_STORE): it fails alone. */
+    char *broken_encoding; /* NULL: it can be run */
+    struct tare_error broken;
 };
 
 struct cell_requests {
@@ -55,11 +49,33 @@ struct cell_requests {
 };
 
 /* Checks everything that can be checked without a server: encodings, servers, the data set, steps;
- * finds default programs. planning: a version is a server too, and a program need not exist. */
+ * finds default programs; appends a request for each cell. The selection is borrowed. planning: a
+ * version is a server too, and a program need not exist. */
 int cell_requests_make(const struct cell_selection *selection, bool planning,
                        struct cell_requests *requests, struct tare_error *error);
+/* The cells of one encoding of a selection, whose data set is open. server_used: a place for each
+ * of the selection's servers, set where one takes the encoding. */
+int cell_requests_add(struct cell_requests *requests, const struct cell_selection *selection,
+                      const char *encoding, const struct dataset *dataset, bool *server_used,
+                      bool planning, struct tare_error *error);
+/* The error of a server that none of the encodings runs on. Returns -1. */
+int cell_server_unused(const char *server, struct tare_error *error);
+/* Appends a cell that can't be run; takes the encoding's text over. reason: one line; spec: its
+ * server, taken over, where tare knows the kind; NULL elsewhere. */
+void cell_requests_add_broken(struct cell_requests *requests,
+                              const struct cell_selection *selection, char *encoding,
+                              const struct server_spec *spec, const char *reason);
 void cell_requests_free(struct cell_requests *requests);
+/* What the request weighs, as -e takes it. */
+const char *cell_request_encoding(const struct cell_request *request);
 void cell_selection_free(struct cell_selection *selection);
+
+/* --set and a job's settings, as far as they are for servers of this kind, in its own names. */
+int cell_server_settings(const struct cell_selection *selection, const struct store_kind *kind,
+                         struct figures *settings, struct tare_error *error);
+/* Setting "batch": how many records are sent before their replies are waited for; 0: as many as
+ * the store likes. */
+int64_t cell_batch(const struct cell_selection *selection);
 
 /* Progress, called some times a second at most; stage is "load", "settle", ... */
 struct cell_progress {

@@ -1,5 +1,6 @@
 #include "cell/corridor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,8 +100,7 @@ int corridor_settings(struct corridor *corridor, struct figures *settings, struc
         encoding->shape->server_settings(encoding, &figures, settings);
         figures_free(&figures);
     }
-    figures_copy(settings, &selection->settings);
-    return 0;
+    return cell_server_settings(selection, corridor->request->server.kind, settings, error);
 }
 
 static bool name_taken(const struct report *report, const char *name)
@@ -111,25 +111,55 @@ static bool name_taken(const struct report *report, const char *name)
     return false;
 }
 
+static void append_to_name(struct cell *cell, char *part)
+{
+    char *longer = memory_format("%s/%s", cell->name, part);
+    free(cell->name);
+    free(part);
+    cell->name = longer;
+}
+
+/* What of its selection tells the cell from others of a job: "/player/1000/aof=always". */
+static void name_selection(struct cell *cell, const struct cell_request *request)
+{
+    const struct cell_selection *selection = request->selection;
+    if (request->name_needs_dataset)
+        append_to_name(cell, memory_text(selection->dataset));
+    if (request->name_needs_records)
+        append_to_name(cell, memory_format("%lld", (long long)selection->records));
+    if (request->name_needs_settings && selection->settings.count) {
+        char *settings = cell_settings_text(&selection->settings, &(struct figures){0});
+        for (char *blank = settings; (blank = strchr(blank, ' '));)
+            *blank = ',';
+        append_to_name(cell, settings);
+    }
+}
+
 void cell_set_name(struct cell *cell, const struct cell_request *request,
                    const struct report *report)
 {
     const struct build *build = &cell->build;
     free(cell->name);
+    const char *encoding = cell_request_encoding(request);
     if (!request->name_needs_server) {
         cell->name = request->name_needs_engine
-                         ? memory_format("%s/%s", request->encoding->text, request->server.engine)
-                         : memory_text(request->encoding->text);
+                         ? memory_format("%s/%s", encoding, request->server.engine)
+                         : memory_text(encoding);
+        name_selection(cell, request);
     } else if (build->version[0]) {
-        cell->name = memory_format("%s/%s-%s%s%s", request->encoding->text, build->store,
-                                   build->version, build->engine[0] ? "-" : "", build->engine);
+        cell->name = memory_format("%s/%s-%s%s%s", encoding, build->store, build->version,
+                                   build->engine[0] ? "-" : "", build->engine);
+        char *server = memory_text(cell->name);
+        name_selection(cell, request);
         if (name_taken(report, cell->name)) {
-            char *longer = memory_format("%s-%s", cell->name, build->allocator);
             free(cell->name);
-            cell->name = longer;
+            cell->name = memory_format("%s-%s", server, build->allocator);
+            name_selection(cell, request);
         }
+        free(server);
     } else {
-        cell->name = memory_format("%s/%s", request->encoding->text, request->server.text);
+        cell->name = memory_format("%s/%s", encoding, request->server.text);
+        name_selection(cell, request);
     }
     for (int number = 2; name_taken(report, cell->name); number++) {
         char *longer = memory_format("%s (%d)", cell->name, number);
@@ -140,6 +170,22 @@ void cell_set_name(struct cell *cell, const struct cell_request *request,
         }
         free(longer);
     }
+}
+
+void cell_name_broken(const struct cell_request *request, const struct report *report,
+                      struct cell *cell)
+{
+    const char *encoding = request->broken_encoding;
+    snprintf(cell->build.store, sizeof cell->build.store, "%.*s", (int)strcspn(encoding, ":"),
+             encoding);
+    if (request->server.kind)
+        snprintf(cell->build.store, sizeof cell->build.store, "%s", request->server.kind->name);
+    cell->records = request->selection->records;
+    cell->encoding = memory_text(encoding);
+    cell->dataset = memory_text(request->selection->dataset);
+    cell->error = memory_text(request->broken.message);
+    cell->settings = memory_text("");
+    cell_set_name(cell, request, report);
 }
 
 static void append_settings(struct buffer *text, const struct figures *figures)
@@ -165,4 +211,17 @@ char *cell_settings_text(const struct figures *settings, const struct figures *i
     append_settings(&text, settings);
     append_settings(&text, inputs);
     return text.data ? buffer_steal(&text) : memory_text("");
+}
+
+char *corridor_settings_text(const struct corridor *corridor, const struct figures *settings,
+                             const struct figures *inputs)
+{
+    struct figures all = {0};
+    int64_t batch = cell_batch(corridor->request->selection);
+    figures_copy(&all, settings);
+    if (batch > 0)
+        figures_integer(&all, "batch", batch);
+    char *text = cell_settings_text(&all, inputs);
+    figures_free(&all);
+    return text;
 }

@@ -34,6 +34,10 @@ int corridor_settings(struct corridor *corridor, struct figures *settings,
 void cell_set_name(struct cell *cell, const struct cell_request *request,
                    const struct report *report);
 
+/* Fills in a cell that can't be run: what it would have been, and why not. */
+void cell_name_broken(const struct cell_request *request, const struct report *report,
+                      struct cell *cell);
+
 /* Counted bytes of `sampled` records as those of `records`: each account is rounded on its own. */
 void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t records);
 
@@ -44,5 +48,8 @@ void cell_model_settings(const struct figures *samples, struct figures *settings
 /* "NAME=VALUE NAME=VALUE": settings, then state inputs (without their ".source"). The caller frees.
  */
 char *cell_settings_text(const struct figures *settings, const struct figures *inputs);
+/* The same of a corridor's cell: the server's settings, tare's own, then inputs. */
+char *corridor_settings_text(const struct corridor *corridor, const struct figures *settings,
+                             const struct figures *inputs);
 
 #endif

@@ -216,6 +216,7 @@ static int load(struct measuring *m, struct tare_error *error)
     struct cell *cell = m->cell;
     struct store *store = m->store;
     int64_t n = cell->records, segments = n < CHECKPOINTS ? n : CHECKPOINTS, done = 0;
+    int64_t batch = cell_batch(m->corridor.request->selection);
     double elapsed = 0;
     double client_cpu = 0, server_cpu = process_cpu_seconds(store->pid);
     for (int64_t segment = 1; segment <= segments; segment++) {
@@ -224,6 +225,8 @@ static int load(struct measuring *m, struct tare_error *error)
         int failed = store->kind->load_open(store, error);
         for (; !failed && done < end; done++) {
             failed = corridor_pass(&m->corridor, done, error);
+            if (!failed && batch > 0 && (done + 1) % batch == 0)
+                failed = store->kind->flush(store, error);
             if ((done & 0xff) == 0) {
                 double so_far = elapsed + now_seconds() - begin;
                 show(m, "load", done, n, so_far > 0.5 ? (double)done / so_far : 0);
@@ -307,7 +310,7 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
             checkpoints_over_base(cell, &measurement);
         cell->state_count++;
         free(cell->settings);
-        cell->settings = cell_settings_text(&m->settings, &ledger->inputs);
+        cell->settings = corridor_settings_text(&m->corridor, &m->settings, &ledger->inputs);
     } else {
         ledger_free(ledger);
     }
@@ -316,25 +319,25 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     return failed;
 }
 
-static int take_step(struct measuring *m, enum cell_step step, struct tare_error *error)
+static int take_step(struct measuring *m, enum step_type step, struct tare_error *error)
 {
     int64_t count = 0;
     switch (step) {
-    case CELL_STEP_LOAD:
+    case STEP_LOAD:
         return load(m, error);
-    case CELL_STEP_SETTLE:
+    case STEP_SETTLE:
         return settle(m, error);
-    case CELL_STEP_READ:
+    case STEP_READ:
         show(m, "read", 0, 0, 0);
         if (m->store->kind->read_all(m->store, &count, error))
             return -1;
         return settle(m, error);
-    case CELL_STEP_RESTART:
+    case STEP_RESTART:
         show(m, "restart", 0, 0, 0);
         if (m->store->kind->restart(m->store, error))
             return -1;
         return settle(m, error);
-    case CELL_STEP_COUNT:
+    case STEP_TYPES:
         break;
     }
     return 0;
@@ -342,15 +345,15 @@ static int take_step(struct measuring *m, enum cell_step step, struct tare_error
 
 static int measure_steps(struct measuring *m, struct tare_error *error)
 {
-    const struct cell_selection *selection = m->corridor.request->selection;
-    if (selection->step_count == 0) {
-        if (take_step(m, CELL_STEP_LOAD, error) || take_step(m, CELL_STEP_SETTLE, error))
+    const struct cell_steps *steps = &m->corridor.request->selection->steps;
+    if (steps->count == 0) {
+        if (take_step(m, STEP_LOAD, error) || take_step(m, STEP_SETTLE, error))
             return -1;
-        return close_ledger(m, cell_state_names[CELL_STEP_SETTLE], error);
+        return close_ledger(m, cell_state_names[STEP_SETTLE], error);
     }
-    for (size_t i = 0; i < selection->step_count; i++)
-        if (take_step(m, selection->steps[i], error) ||
-            close_ledger(m, cell_state_names[selection->steps[i]], error))
+    for (size_t i = 0; i < steps->count; i++)
+        if (take_step(m, steps->items[i].type, error) ||
+            close_ledger(m, steps->items[i].state, error))
             return -1;
     return 0;
 }
@@ -362,7 +365,7 @@ static int measure(struct measuring *m, struct tare_error *error)
     if (corridor_settings(&m->corridor, &m->settings, error))
         return -1;
     free(cell->settings);
-    cell->settings = cell_settings_text(&m->settings, &(struct figures){0});
+    cell->settings = corridor_settings_text(&m->corridor, &m->settings, &(struct figures){0});
     m->store = request->server.kind->open(&request->server, &m->settings,
                                           &request->selection->limits, error);
     if (!m->store || m->store->kind->describe(m->store, &cell->build, error))
@@ -391,9 +394,14 @@ int cell_measure(const struct cell_request *request, struct report *report, stru
                  const struct cell_progress *progress, struct tare_error *error)
 {
     struct measuring m = {.report = report, .cell = cell, .progress = progress};
-    snprintf(cell->build.store, sizeof cell->build.store, "%s", request->server.kind->name);
     cell->records = request->selection->records;
     cell->repeats = 1;
+    if (request->broken_encoding) {
+        *error = request->broken;
+        cell_name_broken(request, report, cell);
+        return -1;
+    }
+    snprintf(cell->build.store, sizeof cell->build.store, "%s", request->server.kind->name);
     int failed = corridor_open(&m.corridor, request, error);
     cell->encoding = memory_text(request->encoding->text);
     cell->dataset = memory_text(request->selection->dataset);

@@ -70,7 +70,7 @@ int cell_predict(const struct cell_request *request, struct report *report, stru
     cell->records = request->selection->records;
     cell->predicted = true;
     cell->repeats = 1;
-    cell->settings = cell_settings_text(&settings, &request->selection->given);
+    cell->settings = corridor_settings_text(&corridor, &settings, &request->selection->given);
     cell_set_name(cell, request, report);
     if (!failed) {
         corridor.model = model_open(&cell->build, &settings, error);

@@ -133,24 +133,25 @@ void figures_parse(struct figures *figures, const char *name, const char *text)
         figures_text(figures, name, text);
 }
 
+void figures_put(struct figures *figures, const char *name, const struct figure *value)
+{
+    switch (value->type) {
+    case FIGURE_INTEGER:
+        figures_integer(figures, name, value->integer);
+        break;
+    case FIGURE_REAL:
+        figures_real(figures, name, value->real);
+        break;
+    case FIGURE_TEXT:
+        figures_text(figures, name, value->text);
+        break;
+    }
+}
+
 void figures_copy(struct figures *to, const struct figures *from)
 {
-    if (to == from)
-        return;
-    for (size_t i = 0; i < from->count; i++) {
-        const struct figure *figure = &from->items[i];
-        switch (figure->type) {
-        case FIGURE_INTEGER:
-            figures_integer(to, figure->name, figure->integer);
-            break;
-        case FIGURE_REAL:
-            figures_real(to, figure->name, figure->real);
-            break;
-        case FIGURE_TEXT:
-            figures_text(to, figure->name, figure->text);
-            break;
-        }
-    }
+    for (size_t i = 0; to != from && i < from->count; i++)
+        figures_put(to, from->items[i].name, &from->items[i]);
 }
 
 const struct figure *figures_find(const struct figures *figures, const char *name)
@@ -181,6 +182,27 @@ const char *figures_get_text(const struct figures *figures, const char *name)
 int64_t figures_growth(const struct figures *base, const struct figures *end, const char *name)
 {
     return figures_get(end, name) - figures_get(base, name);
+}
+
+static bool figure_equal(const struct figure *a, const struct figure *b)
+{
+    if (a->type != b->type)
+        return false;
+    if (a->type == FIGURE_TEXT)
+        return strcmp(a->text, b->text) == 0;
+    return a->type == FIGURE_INTEGER ? a->integer == b->integer : a->real == b->real;
+}
+
+bool figures_equal(const struct figures *a, const struct figures *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct figure *other = figures_find(b, a->items[i].name);
+        if (!other || !figure_equal(&a->items[i], other))
+            return false;
+    }
+    return true;
 }
 
 void figures_free(struct figures *figures)

@@ -33,6 +33,8 @@ void figures_real(struct figures *figures, const char *name, double value);
 void figures_text(struct figures *figures, const char *name, const char *value);
 /* As a figure: an integer or a real where the whole text is one, else a text. */
 void figures_parse(struct figures *figures, const char *name, const char *text);
+/* Sets or replaces, with another's value. */
+void figures_put(struct figures *figures, const char *name, const struct figure *value);
 void figures_copy(struct figures *to, const struct figures *from); /* to gains all of from */
 
 const struct figure *figures_find(const struct figures *figures, const char *name); /* or NULL */
@@ -42,6 +44,9 @@ const char *figures_get_text(const struct figures *figures,
                              const char *name); /* NULL where missing */
 /* end - base, counting a figure missing from either as 0. */
 int64_t figures_growth(const struct figures *base, const struct figures *end, const char *name);
+
+/* True where both hold the same names with the same values, in whatever order. */
+bool figures_equal(const struct figures *a, const struct figures *b);
 
 void figures_free(struct figures *figures);
 

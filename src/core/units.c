@@ -46,6 +46,22 @@ char *units_bytes(char *out, int64_t bytes)
     return out;
 }
 
+char *units_duration(char *out, double seconds)
+{
+    if (!(seconds < 1e15)) {
+        strcpy(out, "-");
+        return out;
+    }
+    long long whole = llround(seconds);
+    if (whole < 60)
+        snprintf(out, UNITS_SIZE, "%lld s", whole);
+    else if (whole < 3600)
+        snprintf(out, UNITS_SIZE, "%lld min %lld s", whole / 60, whole % 60);
+    else
+        snprintf(out, UNITS_SIZE, "%lld h %lld min", whole / 3600, whole % 3600 / 60);
+    return out;
+}
+
 /* Writes number with this many decimals and groups of three. A number that no
  * one can read in digits is written with an exponent; one that is none, "-". */
 static void write_decimal(char *out, double number, int digits, bool negative_zero, bool plus)

@@ -77,6 +77,9 @@ void document_of_report(struct document *document, const struct report *report,
                         const struct report_style *style, bool whole);
 void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
                      const struct cell *b, const struct ledger *state_b);
+/* A document as the text format writes it. */
+void document_as_text(const struct document *document, const struct report_style *style,
+                      struct buffer *out);
 void document_free(struct document *document);
 
 #endif

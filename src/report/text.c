@@ -78,8 +78,8 @@ static void write_table(struct buffer *out, const struct table *table,
     free(widths);
 }
 
-static void write_document(const struct document *document, const struct report_style *style,
-                           struct buffer *out)
+void document_as_text(const struct document *document, const struct report_style *style,
+                      struct buffer *out)
 {
     enum part_kind before = PART_TITLE;
 
@@ -114,7 +114,7 @@ static void text_render(const struct report *report, const struct report_style *
 {
     struct document document;
     document_of_report(&document, report, style, false);
-    write_document(&document, style, out);
+    document_as_text(&document, style, out);
     document_free(&document);
 }
 
@@ -124,7 +124,7 @@ static void text_render_gap(const struct cell *a, const struct ledger *state_a,
 {
     struct document document;
     document_of_gap(&document, a, state_a, b, state_b);
-    write_document(&document, style, out);
+    document_as_text(&document, style, out);
     document_free(&document);
 }
 

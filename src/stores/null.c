@@ -104,6 +104,7 @@ const struct store_kind store_null = {
     .name = "null",
     .family = "null",
     .summary = "holds nothing and counts what it would hold; for tests",
+    .pace = {.records_per_second = 1e6, .bytes_per_second = 2e9},
     .open = null_open,
     .describe = null_describe,
     .load_open = null_load_open,

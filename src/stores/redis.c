@@ -3,6 +3,7 @@
  * redis_connect.c; valkey.c is the same store under the other name. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,32 @@ static char *setting_value(const struct figure *figure)
     if (figure->type == FIGURE_REAL)
         return memory_format("%.17g", figure->real);
     return memory_format("%lld", (long long)figure->integer);
+}
+
+int redis_common_setting(const char *name, const struct figure *value, struct figures *settings,
+                         struct tare_error *error)
+{
+    char *text = setting_value(value);
+    int failed = 0;
+    bool off = strcmp(text, "off") == 0 || strcmp(text, "no") == 0;
+    if (strcmp(name, "rdb") == 0) {
+        int64_t seconds, changes;
+        if (!off && sscanf(text, "%" SCNd64 " %" SCNd64, &seconds, &changes) != 2)
+            failed = error_set(error, TARE_USAGE,
+                               "setting 'rdb' is off or \"SECONDS CHANGES\", not '%s'", text);
+        else
+            figures_text(settings, "save", off ? "" : text);
+    } else if (off) {
+        figures_text(settings, "appendonly", "no");
+    } else if (strcmp(text, "everysec") == 0 || strcmp(text, "always") == 0) {
+        figures_text(settings, "appendonly", "yes");
+        figures_text(settings, "appendfsync", text);
+    } else {
+        failed = error_set(error, TARE_USAGE, "setting 'aof' is off, everysec or always, not '%s'",
+                           text);
+    }
+    free(text);
+    return failed;
 }
 
 /* ---- versions ------------------------------------------------------------------------------ */
@@ -771,8 +798,10 @@ const struct store_kind store_redis = {
     .url_scheme = "redis://",
     /* What Debian 12 has: the system's jemalloc. */
     .plan_version = "7.0.15,allocator=jemalloc-5.3.0,quantum=16,page=4096,cache-oblivious=1",
+    .pace = REDIS_PACE,
     .build_of_version_text = redis_build_of_version_text,
     .open = redis_open,
+    .common_setting = redis_common_setting,
     .describe = redis_describe,
     .warm_up = redis_warm_up,
     .load_open = redis_load_open,

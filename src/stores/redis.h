@@ -80,9 +80,18 @@ void redis_wipe(struct redis *redis);
  * have them; an array of an odd length is a list, its elements numbered from 0. */
 void redis_flatten(const redisReply *reply, const char *prefix, struct figures *figures);
 
+/* A load of the README's benchmark, and of strings of 22 KB. */
+#define REDIS_PACE                                                                                 \
+    {                                                                                              \
+        .empty_bytes = 14 << 20, .start_seconds = 0.2, .records_per_second = 330e3,                \
+        .bytes_per_second = 500e6                                                                  \
+    }
+
 /* What valkey.c takes over from redis.c. */
 struct store *redis_open(const struct server_spec *spec, const struct figures *settings,
                          const struct store_limits *limits, struct tare_error *error);
+int redis_common_setting(const char *name, const struct figure *value, struct figures *settings,
+                         struct tare_error *error);
 int redis_describe(struct store *store, struct build *build, struct tare_error *error);
 int redis_warm_up(struct store *store, const struct object *objects, size_t count,
                   struct figures *figures, struct tare_error *error);

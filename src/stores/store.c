@@ -19,6 +19,8 @@ extern const struct store_kind store_redis, store_valkey, store_mongodb, store_n
 const struct store_kind *const store_kinds[] = {&store_redis, &store_valkey, &store_mongodb,
                                                 &store_null, NULL};
 
+const char *const store_common_settings[] = {"aof", "rdb", NULL};
+
 int store_table_check(const struct store_kind *const kinds[], struct tare_error *error)
 {
     for (size_t i = 0; kinds[i]; i++) {

@@ -64,6 +64,14 @@ struct store_limits {
 typedef int store_object_sink(void *context, const struct object *object,
                               struct tare_error *error);
 
+/* About how much and how fast, for forecasts alone: what an empty server takes, and a load on two
+ * processors that the server shares with tare (the README's benchmarks). */
+struct store_pace {
+    int64_t empty_bytes; /* resident, of the empty server */
+    double start_seconds;
+    double records_per_second, bytes_per_second; /* their times add up; 0: not known */
+};
+
 struct store_kind {
     const char *name;     /* "redis": the KIND of --server and the CSV's column store */
     const char *family;   /* "redis": whose encodings it takes (valkey's is redis too) */
@@ -73,6 +81,7 @@ struct store_kind {
     const char *const *engines; /* NULL-terminated; NULL: none. The first is the default */
     const char *url_scheme; /* "redis://"; NULL: no URL */
     const char *plan_version; /* what plan takes where no program is found: "7.0.15,allocator=..." */
+    struct store_pace pace;
     /* Reads version and allocator from what `PROGRAM --version` printed. NULL where program is. */
     int (*build_of_version_text)(const char *program, const char *text, struct build *build,
                                  struct tare_error *error);
@@ -82,6 +91,10 @@ struct store_kind {
      * false a non-empty database is refused. On failure everything is undone and gone. */
     struct store *(*open)(const struct server_spec *spec, const struct figures *settings,
                           const struct store_limits *limits, struct tare_error *error);
+    /* One of store_common_settings in this kind's own settings, added to these; NULL where the kind
+     * has none of them. An error says which values there are. */
+    int (*common_setting)(const char *name, const struct figure *value, struct figures *settings,
+                          struct tare_error *error);
     /* The build, from the server's own words. */
     int (*describe)(struct store *store, struct build *build, struct tare_error *error);
     /* Before the base sample: calls every command that the load of such objects will use once
@@ -131,6 +144,10 @@ struct store {
     char address[128]; /* host:port or socket, for messages; no password */
     int64_t written;   /* objects acknowledged */
 };
+
+/* Settings that mean the same in each kind that has them: "aof" (off, everysec, always: how the
+ * append-only file reaches the disk), "rdb" (off, or "SECONDS CHANGES"). NULL-terminated. */
+extern const char *const store_common_settings[];
 
 extern const struct store_kind *const store_kinds[]; /* NULL-terminated */
 int store_kinds_check(struct tare_error *error);

@@ -354,7 +354,19 @@ def probe_reads_only(tare):
             assert "cmdstat_%s:" % command not in calls, calls
 
 
-TESTS = [redis_ledgers_close, mongodb_ledgers_close,
+def settings_reach_the_server(tare):
+    path = tare.path("settings.csv")
+    run = tare.run("run", "-n", "2000", "-e", "redis:hash", "--set", "aof=always", "--set",
+                   "rdb=off", "--set", "batch=100", "--set", "mongodb.x=1", "--export-csv", path)
+    assert run.code == 0, run
+    (accounts,) = ledgers(path).values()
+    settings = accounts["total.allocated"]["settings"]
+    for word in ("appendonly=yes", "appendfsync=always", "batch=100"):
+        assert word in settings.split(), settings
+    assert "mongodb" not in settings, settings
+
+
+TESTS = [settings_reach_the_server, redis_ledgers_close, mongodb_ledgers_close,
          one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,
