@@ -4,19 +4,23 @@
 
 #include "encoders/shape.h"
 
+extern const struct step_kind step_short;
 extern const struct step_kind step_json;
 extern const struct step_kind step_msgpack;
+extern const struct step_kind step_msgpack_array;
 extern const struct step_kind step_cbor;
 extern const struct step_kind step_bson;
 extern const struct step_kind step_value;
 extern const struct step_kind step_zstd;
+extern const struct step_kind step_zstd_dict;
 extern const struct step_kind step_lz4;
 extern const struct step_kind step_snappy;
 extern const struct step_kind step_gzip;
 
 const struct step_kind *const step_kinds[] = {
-    &step_json, &step_msgpack, &step_cbor,   &step_bson, &step_value,
-    &step_zstd, &step_lz4,     &step_snappy, &step_gzip, NULL,
+    &step_short,  &step_json,  &step_msgpack, &step_msgpack_array, &step_cbor,
+    &step_bson,   &step_value, &step_zstd,    &step_zstd_dict,     &step_lz4,
+    &step_snappy, &step_gzip,  NULL,
 };
 
 extern const struct shape_kind shape_redis_hash;
@@ -145,6 +149,15 @@ static int add_step(struct encoding *encoding, const char *text, const struct st
     if (encoding->step_count == ENCODING_STEPS_MAX)
         return error_set(error, TARE_USAGE, "encoding '%s' has more than %d steps", text,
                          ENCODING_STEPS_MAX);
+    for (size_t i = 0; i < encoding->step_count && kind->learn; i++)
+        if (encoding->steps[i].kind == kind)
+            return error_set(error, TARE_USAGE,
+                             "step '%s' stands twice in '%s', and keeps one table", kind->name,
+                             text);
+    if (kind == &step_value && encoding->step_count)
+        return error_set(error, TARE_USAGE,
+                         "step 'value' in '%s' leaves names out, so '%s' before it gains nothing",
+                         text, encoding->steps[encoding->step_count - 1].kind->name);
     enum form form = chain_form(encoding);
     if (kind->takes != form && encoding->step_count)
         return error_set(error, TARE_USAGE,
@@ -391,11 +404,11 @@ static int record_error(const struct record *record, struct tare_error *error)
                : -1;
 }
 
-static int apply_steps(struct encoding *encoding, const struct record *record, struct arena *arena,
+/* Takes the item through the steps from `first` to before `end`. */
+static int apply_steps(struct encoding *encoding, size_t first, size_t end, struct arena *arena,
                        struct item *item, struct tare_error *error)
 {
-    *item = (struct item){.form = FORM_RECORD, .record = record};
-    for (size_t i = 0; i < encoding->step_count; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct step *step = &encoding->steps[i];
         /* In turn, so that a step reads the one while it writes the other. */
         struct buffer *scratch = &encoding->scratch[i % 2];
@@ -410,11 +423,18 @@ static int apply_steps(struct encoding *encoding, const struct record *record, s
     return 0;
 }
 
+static int apply_record(struct encoding *encoding, const struct record *record, size_t end,
+                        struct arena *arena, struct item *item, struct tare_error *error)
+{
+    *item = (struct item){.form = FORM_RECORD, .record = record};
+    return apply_steps(encoding, 0, end, arena, item, error);
+}
+
 int encoding_apply(struct encoding *encoding, const struct record *record, struct arena *arena,
                    object_sink *sink, void *context, struct tare_error *error)
 {
     struct item item;
-    if (apply_steps(encoding, record, arena, &item, error) ||
+    if (apply_record(encoding, record, encoding->step_count, arena, &item, error) ||
         encoding->shape->encode(encoding, arena, &item, record, sink, context, error))
         return record_error(record, error);
     return 0;
@@ -424,7 +444,7 @@ int encoding_bytes(struct encoding *encoding, const struct record *record, struc
                    struct slice *bytes, struct counted *counted, struct tare_error *error)
 {
     struct item item;
-    if (apply_steps(encoding, record, arena, &item, error))
+    if (apply_record(encoding, record, encoding->step_count, arena, &item, error))
         return record_error(record, error);
     *bytes = buffer_slice(&item.bytes);
     *counted = item.counted;
@@ -452,24 +472,185 @@ int encoding_unframe(const struct encoding *encoding, struct slice stream, bool 
     return step->kind->unframe(step, stream, last, item, length, error);
 }
 
-int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
-                  struct record *record, struct tare_error *error)
+/* Undoes the steps from the last to `first`. */
+static int undo_steps(struct encoding *encoding, size_t first, struct slice bytes,
+                      struct arena *arena, struct item *item, struct tare_error *error)
 {
     /* A view: steps only read what they undo. */
-    struct item item = {.form = FORM_BYTES,
-                        .bytes = {.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length}};
-    for (size_t i = encoding->step_count; i-- > 0;) {
+    *item =
+        (struct item){.form = FORM_BYTES,
+                      .bytes = {.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length}};
+    for (size_t i = encoding->step_count; i-- > first;) {
         const struct step *step = &encoding->steps[i];
         struct buffer *scratch = &encoding->scratch[i % 2];
         buffer_clear(scratch);
         struct item before = {.form = step->kind->takes, .bytes = *scratch};
-        int failed = step->kind->undo(step, arena, &item, &before, error);
+        int failed = step->kind->undo(step, arena, item, &before, error);
         *scratch = before.bytes;
         if (failed)
             return -1;
-        item = before;
+        *item = before;
     }
+    return 0;
+}
+
+int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
+                  struct record *record, struct tare_error *error)
+{
+    struct item item;
+    if (undo_steps(encoding, 0, bytes, arena, &item, error))
+        return -1;
     *record = *item.record;
+    return 0;
+}
+
+/* Tables. */
+
+/* Records of a sample, at most: one in a thousand of ten million. */
+#define SAMPLE_MOST 10000
+
+static int learn_step(struct encoding *encoding, size_t place, struct dataset *dataset,
+                      int64_t records, struct arena *arena, struct tare_error *error)
+{
+    const struct step *step = &encoding->steps[place];
+    int64_t looks = records < SAMPLE_MOST ? records : SAMPLE_MOST;
+    for (int64_t i = 0; i < looks; i++) {
+        struct record record = {0};
+        struct item item;
+        /* i * records / looks without leaving int64_t */
+        int64_t index = records / looks * i + records % looks * i / looks;
+        arena_reset(arena);
+        if (dataset_read(dataset, index, arena, &record, error))
+            return -1;
+        if (apply_record(encoding, &record, place, arena, &item, error) ||
+            step->kind->learn(step, &item, error))
+            return record_error(&record, error);
+    }
+    return step->kind->learned(step, (double)records / (double)looks, error);
+}
+
+int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t records,
+                   struct tare_error *error)
+{
+    struct arena arena = {0};
+    int failed = 0;
+    if (encoding->learned || records == 0)
+        return 0;
+    for (size_t i = 0; !failed && i < encoding->step_count; i++)
+        if (encoding->steps[i].kind->learn)
+            failed = learn_step(encoding, i, dataset, records, &arena, error);
+    arena_free(&arena);
+    encoding->learned = !failed;
+    return failed;
+}
+
+size_t encoding_table_count(const struct encoding *encoding)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < encoding->step_count; i++)
+        count += encoding->steps[i].kind->learn != NULL;
+    return count;
+}
+
+/* The place of the step whose table is item `number` of a stream. */
+static size_t table_step(const struct encoding *encoding, size_t number)
+{
+    size_t place = encoding->step_count;
+    do
+        place--;
+    while (!encoding->steps[place].kind->learn || number-- > 0);
+    return place;
+}
+
+/* A step's table as it comes out of the chain. */
+static int make_table(struct encoding *encoding, size_t place, struct arena *arena,
+                      struct item *item, struct tare_error *error)
+{
+    const struct step *step = &encoding->steps[place];
+    *item = (struct item){.form = step->kind->gives};
+    if (step->kind->table(step, arena, item, error) ||
+        apply_steps(encoding, place + 1, encoding->step_count, arena, item, error))
+        return error_prefix(error, "the table of step '%s'", step->kind->name);
+    return 0;
+}
+
+int encoding_frame_tables(struct encoding *encoding, struct arena *arena, struct buffer *stream,
+                          struct tare_error *error)
+{
+    for (size_t i = 0; i < encoding_table_count(encoding); i++) {
+        struct item item;
+        if (make_table(encoding, table_step(encoding, i), arena, &item, error))
+            return -1;
+        encoding_frame(encoding, buffer_slice(&item.bytes), stream);
+    }
+    return 0;
+}
+
+int encoding_load_table(struct encoding *encoding, size_t number, struct slice bytes,
+                        struct arena *arena, struct tare_error *error)
+{
+    size_t place = table_step(encoding, number);
+    const struct step *step = &encoding->steps[place];
+    struct item item;
+    if (undo_steps(encoding, place + 1, bytes, arena, &item, error) ||
+        step->kind->load(step, arena, &item, error))
+        return error_prefix(error, "the table of step '%s'", step->kind->name);
+    return 0;
+}
+
+/* The store's shape that holds bytes as they are: the first that takes any. */
+static const struct shape_kind *shape_of_bytes(const char *store)
+{
+    for (size_t i = 0; shape_kinds[i]; i++)
+        if (shape_kinds[i]->takes == FORM_BYTES && strcmp(shape_kinds[i]->store, store) == 0)
+            return shape_kinds[i];
+    return NULL;
+}
+
+struct table_sink {
+    object_sink *sink;
+    void *context;
+};
+
+/* A table is no record: it never expires, and all of it is counted in one place. */
+static int put_table(void *context, const struct object *object, struct tare_error *error)
+{
+    const struct table_sink *to = context;
+    struct object table = *object;
+    table.once = true;
+    table.ttl_seconds = 0;
+    table.counted = (struct counted){.dictionary = counted_sum(&object->counted)};
+    return to->sink(to->context, &table, error);
+}
+
+int encoding_tables(struct encoding *encoding, struct arena *arena, object_sink *sink,
+                    void *context, struct tare_error *error)
+{
+    struct table_sink to = {sink, context};
+    for (size_t i = 0; i < encoding_table_count(encoding); i++) {
+        size_t place = table_step(encoding, i);
+        const char *name = encoding->steps[place].kind->name;
+        const struct shape_kind *shape = shape_of_bytes(encoding->shape->store);
+        struct item item;
+        if (make_table(encoding, place, arena, &item, error))
+            return -1;
+        if (item.form == FORM_RECORD) { /* the shape holds records, and this one as bytes */
+            struct item record = item;
+            struct buffer *scratch = &encoding->scratch[0];
+            buffer_clear(scratch);
+            item = (struct item){.form = FORM_BYTES, .record = record.record, .bytes = *scratch};
+            int failed = step_json.apply(NULL, arena, &record, &item, error);
+            *scratch = item.bytes;
+            if (failed)
+                return -1;
+        }
+        struct buffer key = {0};
+        buffer_format(&key, "tare:%s", name);
+        struct record kept = {.key = slice_of(arena_copy(arena, key.data, key.length), key.length)};
+        buffer_free(&key);
+        if (shape->encode(encoding, arena, &item, &kept, put_table, &to, error))
+            return -1;
+    }
     return 0;
 }
 
@@ -483,12 +664,15 @@ static int check_step(const struct step_kind *const kinds[], size_t place, struc
                          "step %zu of the table has no name, or one that no "
                          "encoding can hold",
                          place);
-    const char *missing = !kind->summary                                ? "summary"
-                          : !kind->apply                                ? "apply"
-                          : !kind->undo                                 ? "undo"
-                          : kind->gives == FORM_BYTES && !kind->unframe ? "unframe"
-                          : kind->close && !kind->state_size            ? "state_size"
-                                                                        : NULL;
+    const char *missing = !kind->summary                                      ? "summary"
+                          : !kind->apply                                      ? "apply"
+                          : !kind->undo                                       ? "undo"
+                          : kind->gives == FORM_BYTES && !kind->unframe       ? "unframe"
+                          : (kind->close || kind->learn) && !kind->state_size ? "state_size"
+                          : !kind->learn != !kind->learned                    ? "learned"
+                          : !kind->learn != !kind->table                      ? "table"
+                          : !kind->learn != !kind->load                       ? "load"
+                                                                              : NULL;
     if (missing)
         return error_set(error, TARE_USAGE, "step '%s' lacks '%s'", kind->name, missing);
     if (kind->takes == FORM_BYTES && kind->gives == FORM_RECORD)

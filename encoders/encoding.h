@@ -45,6 +45,17 @@ struct step_kind {
      * context); close frees what is in it. 0: none. */
     size_t state_size;
     void (*close)(const struct step *step);
+    /* What a step learns from a sample of the records, before any is encoded, and must be kept once
+     * to read them back (a mapping of names, a compressor's dictionary): its table. learn takes an
+     * item of the sample as it comes to the step; learned ends it, records_each: records that each
+     * item of the sample stands for. table gives what is to be kept, in the arena or borrowed from
+     * the state; load takes that instead of learning. All four, or none. */
+    int (*learn)(const struct step *step, const struct item *in, struct tare_error *error);
+    int (*learned)(const struct step *step, double records_each, struct tare_error *error);
+    int (*table)(const struct step *step, struct arena *arena, struct item *out,
+                 struct tare_error *error);
+    int (*load)(const struct step *step, struct arena *arena, const struct item *table,
+                struct tare_error *error);
     /* Items one after another in a file (tare encode, tare decode). frame appends an item to the
      * stream; NULL: as it is. unframe finds the first item that the stream's bytes begin with and
      * its length with what frames it; a length of 0: it isn't whole yet; an item without bytes:
@@ -100,6 +111,7 @@ struct encoding {
     size_t step_count;
     struct shape_options options;
     bool step_defaulted;      /* the first step is the shape's default one */
+    bool learned;             /* encoding_learn() was called */
     char *options_text;       /* as given: "@index@ttl=864000"; "" where there are none */
     struct buffer scratch[3]; /* two for the chain's steps in turn, one for the shape */
 };
@@ -128,6 +140,26 @@ int encoding_apply(struct encoding *encoding, const struct record *record, struc
 /* Steps alone: the bytes of a record, borrowed until the next call. */
 int encoding_bytes(struct encoding *encoding, const struct record *record, struct arena *arena,
                    struct slice *bytes, struct counted *counted, struct tare_error *error);
+
+/* Has every step that learns do so, from an evenly spread sample of the `records` records that will
+ * be encoded; what is learned is a pure function of them. Call it before anything is encoded; more
+ * calls do nothing. */
+int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t records,
+                   struct tare_error *error);
+/* How many of the steps learn, and so keep a table. */
+size_t encoding_table_count(const struct encoding *encoding);
+/* The tables as objects of the store, under keys of their own, "tare:STEP": whoever reads the
+ * records needs them. A table goes through the steps behind its own, as the records do; it is
+ * counted as `dictionary`. */
+int encoding_tables(struct encoding *encoding, struct arena *arena, object_sink *sink,
+                    void *context, struct tare_error *error);
+/* Appends the tables to a stream, framed as the records that follow; the last step's first, since
+ * it is needed to read those of the steps before it. */
+int encoding_frame_tables(struct encoding *encoding, struct arena *arena, struct buffer *stream,
+                          struct tare_error *error);
+/* Loads the table that is item `number` of a stream, from 0. */
+int encoding_load_table(struct encoding *encoding, size_t number, struct slice bytes,
+                        struct arena *arena, struct tare_error *error);
 
 /* Appends what encoding_bytes() gave to a stream of records, framed as its last step frames. */
 void encoding_frame(const struct encoding *encoding, struct slice bytes, struct buffer *stream);

@@ -66,13 +66,29 @@ static int next_item(struct input *input, const struct encoding *encoding, struc
     }
 }
 
+/* What the steps learned when the records were encoded stands before them. */
+static int load_tables(struct input *input, struct encoding *encoding, struct arena *arena,
+                       struct tare_error *error)
+{
+    for (size_t i = 0; i < encoding_table_count(encoding); i++) {
+        struct slice item;
+        if (next_item(input, encoding, &item, error))
+            return -1;
+        if (!item.bytes)
+            return 0; /* no records at all */
+        if (encoding_load_table(encoding, i, item, arena, error))
+            return error_prefix(error, "%s", input->name);
+    }
+    return 0;
+}
+
 static int decode_records(struct input *input, struct encoding *from, struct encoding *to,
                           struct output *out, struct tare_error *error)
 {
     struct arena arena = {0};
     struct buffer framed = {0};
-    int failed = 0;
-    for (int64_t number = 1;; number++) {
+    int failed = load_tables(input, from, &arena, error);
+    for (int64_t number = 1; !failed; number++) {
         struct record record;
         struct slice item, bytes;
         struct counted counted;
@@ -137,7 +153,13 @@ static int decode_run(int argc, char **argv, struct tare_error *error)
     if (!failed) {
         from = encoding_parse_steps(arguments.selection.encodings[0], error);
         to = from ? encoding_parse_steps(arguments.to ? arguments.to : "json", error) : NULL;
-        failed = to ? decode_file(&arguments, from, to, error) : -1;
+        if (to && encoding_table_count(to))
+            failed = error_set(error, TARE_USAGE,
+                               "--to '%s' learns from the records beforehand, which decode sees "
+                               "one at a time",
+                               to->text);
+        else
+            failed = to ? decode_file(&arguments, from, to, error) : -1;
     }
     encoding_free(from);
     encoding_free(to);

@@ -15,11 +15,16 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
                           struct dataset *dataset, struct output *out, struct tare_error *error)
 {
     struct arena arena = {0};
-    int failed = 0;
     int64_t count = arguments->selection.records;
     if (!arguments->records_given && dataset->count >= 0)
         count = dataset->count;
     struct buffer framed = {0};
+    int failed = encoding_learn(encoding, dataset, count, error);
+    if (!failed && count > 0) {
+        failed = encoding_frame_tables(encoding, &arena, &framed, error);
+        if (!failed)
+            failed = output_write(out, buffer_slice(&framed), error);
+    }
     for (int64_t i = 0; !failed && i < count; i++) {
         struct record record = {0};
         struct slice bytes;

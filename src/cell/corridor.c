@@ -15,7 +15,7 @@ int corridor_open(struct corridor *corridor, const struct cell_request *request,
     if (!corridor->dataset)
         return -1;
     encoding_fit(request->encoding, corridor->dataset);
-    return 0;
+    return encoding_learn(request->encoding, corridor->dataset, request->selection->records, error);
 }
 
 char *corridor_dataset_summary(const struct corridor *corridor)
@@ -41,6 +41,13 @@ static int take_object(void *context, const struct object *object, struct tare_e
     if (corridor->store && corridor->store->kind->put(corridor->store, object, error))
         return -1;
     return 0;
+}
+
+int corridor_tables(struct corridor *corridor, struct tare_error *error)
+{
+    arena_reset(&corridor->arena);
+    return encoding_tables(corridor->request->encoding, &corridor->arena, take_object, corridor,
+                           error);
 }
 
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error)

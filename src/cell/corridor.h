@@ -18,6 +18,8 @@ struct corridor {
 
 int corridor_open(struct corridor *corridor, const struct cell_request *request,
                   struct tare_error *error);
+/* What the encoding keeps once for all records, before the first one. */
+int corridor_tables(struct corridor *corridor, struct tare_error *error);
 /* Record `index` through the corridor. */
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error);
 /* What the data set's options mean; the caller frees. NULL: nothing to say. */

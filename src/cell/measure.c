@@ -154,7 +154,9 @@ static int sample_base(struct measuring *m, struct tare_error *error)
         arena_reset(&m->corridor.arena);
         if (dataset_read(m->corridor.dataset, 0, &m->corridor.arena, &record, error) ||
             encoding_apply(m->corridor.request->encoding, &record, &m->corridor.arena, gather,
-                           &gathered, error))
+                           &gathered, error) ||
+            encoding_tables(m->corridor.request->encoding, &m->corridor.arena, gather, &gathered,
+                            error))
             return -1;
     }
     if (store->kind->warm_up &&
@@ -223,6 +225,8 @@ static int load(struct measuring *m, struct tare_error *error)
         int64_t end = n / segments * segment + n % segments * segment / segments;
         double begin = now_seconds(), cpu = own_cpu_seconds();
         int failed = store->kind->load_open(store, error);
+        if (!failed && done == 0)
+            failed = corridor_tables(&m->corridor, error);
         for (; !failed && done < end; done++) {
             failed = corridor_pass(&m->corridor, done, error);
             if (!failed && batch > 0 && (done + 1) % batch == 0)

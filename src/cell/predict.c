@@ -27,6 +27,7 @@ void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t re
     scale(&counted->number_form, sampled, records);
     scale(&counted->escapes, sampled, records);
     scale(&counted->compression, sampled, records);
+    /* The dictionary is kept once, whatever the number of records. */
 }
 
 static int predict(struct corridor *corridor, struct cell *cell, struct tare_error *error)
@@ -35,7 +36,7 @@ static int predict(struct corridor *corridor, struct cell *cell, struct tare_err
     int64_t records = selection->records;
     int64_t sampled = records <= EVALUATE_ALL ? records : SAMPLE_SIZE;
     struct prediction prediction = {0};
-    int failed = 0;
+    int failed = sampled ? corridor_tables(corridor, error) : 0;
     for (int64_t i = 0; !failed && i < sampled; i++)
         failed =
             corridor_pass(corridor, records / sampled * i + records % sampled * i / sampled, error);

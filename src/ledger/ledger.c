@@ -228,6 +228,7 @@ void ledger_close(struct ledger *ledger, const char *state, const struct counted
     put_counted(ledger, &account_number_form, counted->number_form, false);
     put_counted(ledger, &account_escapes, counted->escapes, false);
     put_counted(ledger, &account_compression, counted->compression, false);
+    put_counted(ledger, &account_dictionary, counted->dictionary, false);
     for (size_t i = 0; i < prediction->amounts.count; i++) {
         const struct amount *amount = &prediction->amounts.items[i];
         if (!measurement || amount->account->stage != STAGE_SERVER)

@@ -46,6 +46,7 @@ static bool value_at(const struct checkpoint *checkpoint, const struct account *
         {&account_number_form, counted->number_form},
         {&account_escapes, counted->escapes},
         {&account_compression, counted->compression},
+        {&account_dictionary, counted->dictionary},
         {&account_total_allocated, checkpoint->allocated},
         {&account_total_resident, checkpoint->resident},
     };

@@ -80,9 +80,11 @@ struct mongodb_model {
     const struct mongodb_layout *layout;
     bool in_memory;
     int64_t documents, bson;
-    int64_t pages;                    /* of the collection, in memory */
+    int64_t once;  /* of the documents: kept once, however many records there are */
+    int64_t pages; /* of the collection, in memory */
     double footprint, page_footprint; /* of all documents; of the page being filled */
     struct blocks updates;            /* WT_UPDATE and BSON of each document */
+    struct blocks once_updates;       /* of those that are kept once */
     struct mongodb_index *index;
     uint32_t group;
     int64_t group_documents, group_bytes, largest_group;
@@ -104,6 +106,7 @@ static struct model *open(const struct build *build, const struct figures *setti
     mongodb->in_memory = strcmp(build->engine, "memory") == 0;
     mongodb->index = mongodb_index_open(mongodb->layout, mongodb->in_memory);
     blocks_open(&mongodb->updates, &mongodb->model.build);
+    blocks_open(&mongodb->once_updates, &mongodb->model.build);
     return &mongodb->model;
 }
 
@@ -112,6 +115,7 @@ static void close(struct model *model)
     struct mongodb_model *mongodb = (struct mongodb_model *)model;
     mongodb_index_close(mongodb->index);
     blocks_free(&mongodb->updates);
+    blocks_free(&mongodb->once_updates);
     free(mongodb);
 }
 
@@ -129,8 +133,9 @@ static int add(struct model *model, const struct object *object, struct tare_err
     int64_t bson = (int64_t)object->body.length;
     int64_t number = ++mongodb->documents;
     mongodb->bson += bson;
-    blocks_add_plain(&mongodb->updates, "WT_UPDATE + BSON", 1, bson, &account_wt_update,
-                     layout->update);
+    mongodb->once += object->once;
+    blocks_add_plain(object->once ? &mongodb->once_updates : &mongodb->updates, "WT_UPDATE + BSON",
+                     1, bson, &account_wt_update, layout->update);
     double cost = update_footprint(layout, bson) + MONGODB_INSERT +
                   MONGODB_LEVEL * MONGODB_LEVELS_MEAN + mongodb_packed_length((uint64_t)number);
     if (number == 1 || mongodb->page_footprint >= MEMORY_SPLIT) {
@@ -297,7 +302,11 @@ static void make_collection(const struct mongodb_model *mongodb, int64_t records
     struct blocks part;
     blocks_open(&part, &mongodb->model.build);
     blocks_merge(&part, &mongodb->updates);
-    blocks_scale(&part, factor * share);
+    if (mongodb->documents > mongodb->once)
+        blocks_scale(&part, (double)(records - mongodb->once) /
+                                (double)(mongodb->documents - mongodb->once));
+    blocks_merge(&part, &mongodb->once_updates);
+    blocks_scale(&part, share);
     blocks_merge(blocks, &part);
     blocks_free(&part);
     add_inserts(blocks, records, share);
@@ -403,6 +412,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
                    struct tare_error *error)
 {
     const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
+    records += mongodb->once; /* documents, from here on */
+    sampled += mongodb->once;
     struct state state = {.unreconciled = (double)records, .leaf = LEAF_LEAST};
     prediction_free(prediction);
     if (inputs)

@@ -32,7 +32,7 @@ const struct allocator_kind allocator_null = {
 
 struct null_model {
     struct model model;
-    struct blocks blocks;
+    struct blocks blocks, once; /* of all records; of what is kept once */
 };
 
 static struct model *open(const struct build *build, const struct figures *settings,
@@ -43,6 +43,7 @@ static struct model *open(const struct build *build, const struct figures *setti
     struct null_model *null = memory_new(sizeof *null);
     null->model.build = *build;
     blocks_open(&null->blocks, &null->model.build);
+    blocks_open(&null->once, &null->model.build);
     return &null->model;
 }
 
@@ -50,8 +51,8 @@ static int add(struct model *model, const struct object *object, struct tare_err
 {
     struct null_model *null = (struct null_model *)model;
     (void)error;
-    blocks_add_plain(&null->blocks, "slot", 1, counted_sum(&object->counted), &account_null_slot,
-                     SLOT);
+    blocks_add_plain(object->once ? &null->once : &null->blocks, "slot", 1,
+                     counted_sum(&object->counted), &account_null_slot, SLOT);
     return 0;
 }
 
@@ -67,6 +68,7 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     blocks_merge(&prediction->blocks, &null->blocks);
     if (sampled > 0)
         blocks_scale(&prediction->blocks, (double)records / (double)sampled);
+    blocks_merge(&prediction->blocks, &null->once);
     int64_t slots = llround(prediction->blocks.sums[account_place(&account_null_slot)]);
     amounts_add(&prediction->amounts, &account_null_slot, BASIS_MODELLED, slots);
     prediction->allocated = prediction->allocated_low = prediction->allocated_high =
@@ -97,6 +99,7 @@ static void close(struct model *model)
 {
     struct null_model *null = (struct null_model *)model;
     blocks_free(&null->blocks);
+    blocks_free(&null->once);
     free(null);
 }
 

@@ -3,7 +3,7 @@
 int64_t counted_sum(const struct counted *counted)
 {
     return counted->key + counted->values + counted->field_names + counted->framing +
-           counted->number_form + counted->escapes + counted->compression;
+           counted->number_form + counted->escapes + counted->compression + counted->dictionary;
 }
 
 void counted_add(struct counted *to, const struct counted *from)
@@ -15,6 +15,7 @@ void counted_add(struct counted *to, const struct counted *from)
     to->number_form += from->number_form;
     to->escapes += from->escapes;
     to->compression += from->compression;
+    to->dictionary += from->dictionary;
 }
 
 /* FNV-1a, 64 bits, eight bytes at a time: only equality matters here. */

@@ -40,6 +40,7 @@ struct counted {
     int64_t number_form; /* stored length of numbers less canonical text; may be negative */
     int64_t escapes;
     int64_t compression; /* compressed less plain; negative where it gains */
+    int64_t dictionary;  /* all of an object that is kept once for all records */
 };
 
 int64_t counted_sum(const struct counted *counted);
@@ -55,6 +56,8 @@ struct object {
     /* True: the elements are added to one object that many records share (YCSB's
      * _indices); the model lets it grow. False: the object is whole and new. */
     bool shared;
+    /* True: kept once however many records there are (an encoding's table); it comes before them. */
+    bool once;
     struct counted counted;
 };
 

@@ -45,12 +45,32 @@ static struct model *open(const struct build *build, const struct figures *setti
     redis->shared_integers = figures_get(settings, "maxmemory") == 0 || !policy ||
                              !(strstr(policy, "lru") || strstr(policy, "lfu"));
     blocks_open(&redis->blocks, &redis->model.build);
+    blocks_open(&redis->once, &redis->model.build);
     return &redis->model;
+}
+
+/* An object that is kept once, apart from those that a sample's numbers are scaled with. */
+static int add_once(struct redis_model *redis, const struct object *object,
+                    struct tare_error *error)
+{
+    if (object->type != OBJECT_STRING || object->ttl_seconds)
+        return error_set(error, TARE_USAGE,
+                         "internal: what is kept once is a string that never expires");
+    struct blocks blocks = redis->blocks;
+    int64_t keys = redis->keys;
+    redis->blocks = redis->once;
+    int failed = redis_add_object(redis, object, error);
+    redis->once = redis->blocks;
+    redis->once_keys += redis->keys - keys;
+    redis->blocks = blocks;
+    redis->keys = keys;
+    return failed;
 }
 
 static int add(struct model *model, const struct object *object, struct tare_error *error)
 {
-    return redis_add_object((struct redis_model *)model, object, error);
+    struct redis_model *redis = (struct redis_model *)model;
+    return object->once ? add_once(redis, object, error) : redis_add_object(redis, object, error);
 }
 
 static void close(struct model *model)
@@ -64,6 +84,7 @@ static void close(struct model *model)
     free(redis->hashes);
     free(redis->hashes_index);
     blocks_free(&redis->blocks);
+    blocks_free(&redis->once);
     free(redis);
 }
 
@@ -284,13 +305,14 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     double factor = sampled > 0 ? (double)records / (double)sampled : 0;
     if (sampled != records)
         blocks_scale(blocks, factor);
-    else if (llround(blocks->content) != counted)
+    blocks_merge(blocks, &redis->once);
+    if (sampled == records && llround(blocks->content) != counted)
         return error_set(error, TARE_USAGE,
                          "the model of %s holds %lld bytes of content where the encoding counted "
                          "%lld: a record may name a field twice",
                          redis->model.build.store, (long long)llround(blocks->content),
                          (long long)counted);
-    int64_t keys = llround((double)redis->keys * factor);
+    int64_t keys = llround((double)redis->keys * factor) + redis->once_keys;
     int64_t expiring = llround((double)redis->expiring * factor);
     int64_t members = 0;
     double low = 0, high = 0;

@@ -134,6 +134,8 @@ struct redis_model {
     bool shared_integers;   /* SET of 0 to 9,999 takes an object that all share */
     struct blocks blocks;   /* of all whole objects so far, without tables */
     int64_t keys, expiring; /* whole objects so far */
+    struct blocks once;     /* of strings that are kept once for all records */
+    int64_t once_keys;
     struct redis_hashes *hashes;
     size_t hashes_count, hashes_capacity;
     size_t *hashes_index; /* open addressing; place + 1 */

@@ -229,6 +229,7 @@ static const struct {
     {&account_number_form, offsetof(struct counted, number_form)},
     {&account_escapes, offsetof(struct counted, escapes)},
     {&account_compression, offsetof(struct counted, compression)},
+    {&account_dictionary, offsetof(struct counted, dictionary)},
 };
 
 #define COUNTED_MEMBERS (sizeof counted_members / sizeof counted_members[0])

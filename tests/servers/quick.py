@@ -2,6 +2,7 @@
 """tare against real servers, quick enough for every change. usage: quick.py PROGRAM [TEST...]"""
 import csv
 import os
+import re
 import shutil
 import signal
 import socket
@@ -133,6 +134,34 @@ def mongodb_ledgers_close(tare):
         bson = sum(counted(cells[(cell["name"], "settled")]).values())
         size = cell["states"][0]["samples"]["collStats.size"]
         assert size == bson, "%s: collStats.size %r, BSON made %d" % (cell["name"], size, bson)
+
+
+def every_encoding_closes(tare):
+    """Each step in a chain; what steps keep once is a key or a document of its own."""
+    redis = ("redis:hash+short,redis:string+cbor,redis:string+bson+snappy,"
+             "redis:string+short+json+gzip=1,redis:string+msgpack-array+zstd-dict,"
+             "redis:string+short+msgpack+zstd=9")
+    mongodb = "mongodb:document+short,mongodb:blob+msgpack-array+lz4,mongodb:blob+json+zstd-dict"
+    path, json_path = tare.path("steps.csv"), tare.path("steps.json")
+    run = tare.run("run", "-n", "20000", "-e", redis + "," + mongodb, "--server",
+                   "redis=redis-server", "--server", "mongodb=mongod,engine=memory",
+                   "--export-csv", path, "--export-json", json_path)
+    assert run.code == 0, run
+    cells = ledgers(path)
+    assert len(cells) == 9
+    for (cell, _), accounts in cells.items():
+        of_allocated, of_resident = shares(accounts)
+        limit = 0.1 if cell.startswith("redis") else 2
+        assert of_allocated <= limit and of_resident <= 2, (cell, of_allocated, of_resident)
+    plan_agrees(tare, {key: value for key, value in cells.items() if key[0].startswith("redis")},
+                20000, redis, "redis=redis-server", 0.002)
+    for cell in load_json(json_path)["cells"]:
+        samples = cell["states"][0]["samples"]
+        if cell["name"].startswith("mongodb"):
+            tables = 1 if re.search("short|-array|-dict", cell["name"]) else 0
+            assert samples["collStats.count"] == 20000 + tables, cell["name"]
+            assert samples["collStats.size"] == sum(
+                counted(cells[(cell["name"], "settled")]).values()), cell["name"]
 
 
 def small_counts_and_empty_fields(tare):
@@ -367,6 +396,7 @@ def settings_reach_the_server(tare):
 
 
 TESTS = [settings_reach_the_server, redis_ledgers_close, mongodb_ledgers_close,
+         every_encoding_closes,
          one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,

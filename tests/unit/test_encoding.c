@@ -39,6 +39,10 @@ static void encodings_are_normalised(void **state)
         {"redis:string", "redis:string+json"},
         {"redis:string+msgpack", "redis:string+msgpack"},
         {"redis:string@ttl=7200", "redis:string+json@ttl=7200"},
+        {"redis:hash+short@index", "redis:hash+short@index"},
+        {"redis:string+short", "redis:string+short+json"},
+        {"redis:string+short+zstd-dict", "redis:string+short+json+zstd-dict"},
+        {"mongodb:document+short", "mongodb:document+short"},
         {"redis:string+zstd", "redis:string+json+zstd"},
         {"redis:string+cbor+zstd=3", "redis:string+cbor+zstd"},
         {"redis:string+cbor+zstd=9", "redis:string+cbor+zstd=9"},
@@ -90,6 +94,12 @@ static void wrong_encodings_are_named(void **state)
         {"redis:string+zstd=23",
          "step 'zstd' in 'redis:string+zstd=23' must be a whole number from "
          "1 to 22, not '23'"},
+        {"redis:hash+short+short",
+         "step 'short' stands twice in 'redis:hash+short+short', and keeps one table"},
+        {"redis:string+short+value", "step 'value' in 'redis:string+short+value' leaves names out, "
+                                     "so 'short' before it gains nothing"},
+        {"redis:string+json+short", "step 'short' in 'redis:string+json+short' takes a record, but "
+                                    "'json' before it gives bytes"},
         {"redis:string+lz4=1", "step 'lz4' in 'redis:string+lz4=1' takes no number"},
         {"redis:hash+json", "shape 'redis:hash' takes a record, but step 'json' in "
                             "'redis:hash+json' gives bytes; take 'redis:string'"},
@@ -257,6 +267,83 @@ static void an_index_is_an_object_that_is_shared(void **state)
     assert_true(slice_equal(index->elements[0].name, record.key));
     assert_true(index->elements[0].score == (double)java_hash(record.key));
     assert_counted(&index->counted, 0, 0, 0, 0, 0, 0);
+    arena_free(&arena);
+}
+
+static int read_sample(struct dataset *dataset, int64_t index, struct arena *arena,
+                       struct record *record, struct tare_error *error)
+{
+    (void)dataset;
+    (void)index;
+    (void)arena;
+    (void)error;
+    static struct member fields[2];
+    fields[0] = text_member("name", "x");
+    fields[1] = integer_member("level", 7);
+    *record = (struct record){.key = {"key", 3}, .fields = fields, .field_count = 2};
+    return 0;
+}
+
+static void tables_are_objects_of_the_store(void **state)
+{
+    (void)state;
+    static const struct dataset_kind kind = {.name = "sample", .read = read_sample};
+    struct dataset dataset = {.kind = &kind};
+    struct arena arena = {0};
+    struct tare_error error = {0};
+    static const struct {
+        const char *encoding;
+        size_t count;
+        enum object_type type;
+        const char *keys[2], *body;
+    } cases[] = {
+        {"redis:hash+short@ttl=7200",
+         1,
+         OBJECT_STRING,
+         {"tare:short"},
+         "{\"a\":\"name\",\"b\":\"level\"}"},
+        {"redis:string+short+msgpack",
+         1,
+         OBJECT_STRING,
+         {"tare:short"},
+         "\x82\xa1"
+         "a\xa4name\xa1"
+         "b\xa5level"},
+        {"null:string+msgpack-array",
+         1,
+         OBJECT_STRING,
+         {"tare:msgpack-array"},
+         "\x82\xa4name\xc0\xa5level\xc0"},
+        {"mongodb:document+short", 1, OBJECT_DOCUMENT, {"tare:short"}, NULL},
+        {"mongodb:blob+short+msgpack-array",
+         2,
+         OBJECT_DOCUMENT,
+         {"tare:msgpack-array", "tare:short"},
+         NULL},
+        {"redis:hash", 0, OBJECT_STRING, {NULL}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct encoding *encoding = parse(cases[i].encoding);
+        struct seen seen = {0};
+        assert_int_equal(encoding_learn(encoding, &dataset, 100, &error), 0);
+        assert_int_equal(encoding_tables(encoding, &arena, see, &seen, &error), 0);
+        assert_int_equal(seen.count, cases[i].count);
+        for (size_t j = 0; j < seen.count; j++) {
+            const struct object *object = &seen.objects[j];
+            assert_int_equal(object->type, cases[i].type);
+            assert_true(slice_is(object->key, cases[i].keys[j]));
+            assert_true(object->once);
+            assert_int_equal(object->ttl_seconds, 0);
+            if (cases[i].body)
+                assert_true(slice_is(object->body, cases[i].body));
+            /* All of it is the dictionary's; a document holds its key. */
+            assert_int_equal(object->counted.dictionary,
+                             object->body.length +
+                                 (object->type == OBJECT_STRING ? object->key.length : 0));
+            assert_int_equal(counted_sum(&object->counted), object->counted.dictionary);
+        }
+        encoding_free(encoding);
+    }
     arena_free(&arena);
 }
 
@@ -487,6 +574,7 @@ int main(void)
         cmocka_unit_test(steps_alone_give_bytes),
         cmocka_unit_test(hashes_hold_fields),
         cmocka_unit_test(an_index_is_an_object_that_is_shared),
+        cmocka_unit_test(tables_are_objects_of_the_store),
         cmocka_unit_test(hashes_are_javas),
         cmocka_unit_test(strings_hold_bytes_counted_each),
         cmocka_unit_test(documents_are_bson_counted_each),

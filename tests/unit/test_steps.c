@@ -219,9 +219,11 @@ static int64_t record_names(const struct record *record)
     return value_names_length(&value);
 }
 
-/* One record, there and back; each byte counted, payload as the record has it. */
-static void record_there_and_back(struct encoding *encoding, const struct record *record,
-                                  struct arena *arena, bool cut, void (*check)(struct slice bytes))
+/* One record, there by one encoding and back by another that is the same; each byte counted,
+ * payload as the record has it. */
+static void record_there_and_back(struct encoding *encoding, struct encoding *reader,
+                                  const struct record *record, struct arena *arena, bool cut,
+                                  void (*check)(struct slice bytes))
 {
     struct tare_error error = {0};
     struct record back;
@@ -234,14 +236,15 @@ static void record_there_and_back(struct encoding *encoding, const struct record
     assert_int_equal(counted_sum(&counted), bytes.length);
     assert_int_equal(counted.key, 0);
     assert_int_equal(counted.values, record_text(record));
-    assert_int_equal(counted.field_names, record_names(record));
+    if (!encoding_table_count(encoding))
+        assert_int_equal(counted.field_names, record_names(record));
     if (check)
         check(bytes);
     /* Copied to its exact size, so that a sanitizer sees a read past the end. */
     char *exact = malloc(bytes.length ? bytes.length : 1);
     memcpy(exact, bytes.bytes, bytes.length);
     bytes.bytes = exact;
-    if (encoding_undo(encoding, bytes, arena, &back, &error))
+    if (encoding_undo(reader, bytes, arena, &back, &error))
         fail_msg("%s back: %s", encoding->text, error.message);
     assert_int_equal(back.field_count, record->field_count);
     assert_same_members(back.fields, record->fields, record->field_count);
@@ -249,7 +252,7 @@ static void record_there_and_back(struct encoding *encoding, const struct record
     encoding_frame(encoding, bytes, &stream);
     size_t framed = stream.length;
     buffer_append(&stream, exact, bytes.length < 7 ? bytes.length : 7);
-    if (encoding_unframe(encoding, buffer_slice(&stream), false, &item, &length, &error))
+    if (encoding_unframe(reader, buffer_slice(&stream), false, &item, &length, &error))
         fail_msg("%s unframed: %s", encoding->text, error.message);
     assert_int_equal(length, framed);
     assert_true(slice_equal(item, bytes));
@@ -258,9 +261,9 @@ static void record_there_and_back(struct encoding *encoding, const struct record
         char *part = malloc(i ? i : 1);
         memcpy(part, exact, i < bytes.length ? i : bytes.length);
         if (i < bytes.length)
-            assert_int_equal(encoding_undo(encoding, slice_of(part, i), arena, &back, &error), -1);
+            assert_int_equal(encoding_undo(reader, slice_of(part, i), arena, &back, &error), -1);
         memcpy(part, stream.data, i);
-        int failed = encoding_unframe(encoding, slice_of(part, i), false, &item, &length, &error);
+        int failed = encoding_unframe(reader, slice_of(part, i), false, &item, &length, &error);
         assert_true(failed || length == 0);
         free(part);
     }
@@ -268,27 +271,121 @@ static void record_there_and_back(struct encoding *encoding, const struct record
     free(exact);
 }
 
+/* A field of a record as a data set of one kind has it; now and then something else. */
+static struct member usual(struct random *random, struct arena *arena, struct allowed allowed,
+                           const char *name, struct value value)
+{
+    allowed.depth = 2;
+    if (random_below(random, 20) == 0)
+        value = random_value(random, arena, allowed);
+    return (struct member){slice_text(name), value};
+}
+
+/* {"identifier", "address": {"street", "postcode"}, "only": {"one"}, "items": [{"stock", "a"}...]};
+ * seldom without a field, or with the two first in another order. */
+static void usual_fields(struct random *random, struct arena *arena, struct allowed allowed,
+                         struct record *record)
+{
+    struct member *address = arena_take(arena, 2 * sizeof *address);
+    struct member *one = arena_take(arena, sizeof *one);
+    size_t count = random_below(random, 4);
+    struct member *items = arena_take(arena, count * sizeof *items);
+    struct member *fields = arena_take(arena, 4 * sizeof *fields);
+    struct value text = {.type = VALUE_TEXT}, number = {.type = VALUE_INTEGER};
+    text.as.text = random_text(random, arena, true);
+    number.as.integer = random_integer(random);
+    address[0] = usual(random, arena, allowed, "street", text);
+    address[1] = usual(random, arena, allowed, "postcode", number);
+    one[0] = usual(random, arena, allowed, "one", text);
+    for (size_t i = 0; i < count; i++) {
+        struct member *item = arena_take(arena, 2 * sizeof *item);
+        item[0] = usual(random, arena, allowed, "stock", number);
+        item[1] = usual(random, arena, allowed, "a", text);
+        items[i] = usual(random, arena, allowed, "",
+                         (struct value){.type = VALUE_OBJECT, .as.children = {item, 2}});
+    }
+    fields[0] = usual(random, arena, allowed, "identifier", number);
+    fields[1] = usual(random, arena, allowed, "address",
+                      (struct value){.type = VALUE_OBJECT, .as.children = {address, 2}});
+    fields[2] = usual(random, arena, allowed, "only",
+                      (struct value){.type = VALUE_OBJECT, .as.children = {one, 1}});
+    fields[3] = usual(random, arena, allowed, "items",
+                      (struct value){.type = VALUE_ARRAY, .as.children = {items, count}});
+    if (random_below(random, 20) == 0) {
+        struct member first = fields[0];
+        fields[0] = fields[1];
+        fields[1] = first;
+    }
+    record->fields = fields;
+    record->field_count = random_below(random, 20) ? 4 : 3;
+}
+
+/* A data set of random documents, every second one of a kind. */
+static int read_random(struct dataset *dataset, int64_t index, struct arena *arena,
+                       struct record *record, struct tare_error *error)
+{
+    const struct allowed *allowed = dataset->state;
+    struct random random = random_at(1, index, 0);
+    (void)error;
+    *record = (struct record){.key = slice_text("key")};
+    if (index % 2)
+        usual_fields(&random, arena, *allowed, record);
+    else
+        random_children(&random, arena, *allowed, true, &record->fields, &record->field_count);
+    if (index % 50 == 0 && record->field_count)
+        record->fields[0].value =
+            wrapped(&random, arena, record->fields[0].value, random_below(&random, DEEP));
+    return 0;
+}
+
+static const struct dataset_kind random_kind = {.name = "random", .read = read_random};
+
+/* Another encoding of the same text, which learns nothing but loads the tables of the first from a
+ * stream. */
+static struct encoding *reader_of(struct encoding *encoding, struct arena *arena)
+{
+    struct tare_error error = {0};
+    struct buffer stream = {0};
+    struct encoding *reader = encoding_parse_steps(encoding->text, &error);
+    assert_non_null(reader);
+    if (encoding_frame_tables(encoding, arena, &stream, &error))
+        fail_msg("%s", error.message);
+    struct slice rest = buffer_slice(&stream), item;
+    size_t length;
+    for (size_t i = 0; i < encoding_table_count(encoding); i++) {
+        if (encoding_unframe(reader, rest, false, &item, &length, &error) ||
+            encoding_load_table(reader, i, item, arena, &error))
+            fail_msg("%s: %s", encoding->text, error.message);
+        assert_true(length > 0);
+        rest = slice_of(rest.bytes + length, rest.length - length);
+    }
+    assert_int_equal(rest.length, 0);
+    buffer_free(&stream);
+    return reader;
+}
+
 /* Random documents, there and back. */
 static void there_and_back(const char *steps, struct allowed allowed,
                            void (*check)(struct slice bytes))
 {
     struct tare_error error = {0};
+    struct dataset dataset = {.kind = &random_kind, .state = &allowed};
     struct encoding *encoding = encoding_parse_steps(steps, &error);
     if (!encoding)
         fail_msg("%s", error.message);
+    if (encoding_learn(encoding, &dataset, DOCUMENTS, &error))
+        fail_msg("%s", error.message);
     struct arena arena = {0};
+    struct encoding *reader = reader_of(encoding, &arena);
     for (int64_t i = 0; i < DOCUMENTS; i++) {
+        struct record record;
         arena_reset(&arena);
-        struct random random = random_at(1, i, 0);
-        struct record record = {.key = slice_text("key")};
-        random_children(&random, &arena, allowed, true, &record.fields, &record.field_count);
-        if (i % 50 == 0 && record.field_count)
-            record.fields[0].value =
-                wrapped(&random, &arena, record.fields[0].value, random_below(&random, DEEP));
-        record_there_and_back(encoding, &record, &arena, i < 100, check);
+        dataset_read(&dataset, i, &arena, &record, &error);
+        record_there_and_back(encoding, reader, &record, &arena, i < 100, check);
     }
     arena_free(&arena);
     encoding_free(encoding);
+    encoding_free(reader);
 }
 
 /* jansson's own compact text of the same tree is as long, but for numbers that it writes longer. */
@@ -346,6 +443,199 @@ static void bson_is_read_back(void **state)
 {
     (void)state;
     there_and_back("bson", (struct allowed){.bytes = true, .depth = 4}, check_bson);
+}
+
+static void what_is_learned_is_kept_and_read_back(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {
+        "short+msgpack",           "short+cbor",
+        "msgpack-array",           "short+msgpack-array",
+        "msgpack-array+zstd",      "msgpack+zstd-dict",
+        "short+cbor+zstd-dict=19", "short+msgpack-array+zstd-dict",
+        "cbor+zstd-dict+gzip",     "msgpack-array+zstd-dict+snappy",
+    };
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++)
+        there_and_back(chains[i], most, NULL);
+    there_and_back("short+json", few, NULL);
+    there_and_back("short+bson+zstd-dict", (struct allowed){.bytes = true, .depth = 4}, NULL);
+}
+
+/* Data sets of a few records that are given. */
+struct given {
+    const struct record *records;
+};
+
+static int read_given(struct dataset *dataset, int64_t index, struct arena *arena,
+                      struct record *record, struct tare_error *error)
+{
+    (void)arena;
+    (void)error;
+    *record = ((const struct given *)dataset->state)->records[index];
+    return 0;
+}
+
+static const struct dataset_kind given_kind = {.name = "given", .read = read_given};
+
+/* The tables and the records of a stream, framing apart. */
+static void assert_text(const char *steps, const struct record *records, int64_t count,
+                        const char *const *expected)
+{
+    struct tare_error error = {0};
+    struct given given = {records};
+    struct dataset dataset = {.kind = &given_kind, .state = &given};
+    struct encoding *encoding = encoding_parse_steps(steps, &error);
+    struct arena arena = {0};
+    struct buffer stream = {0};
+    assert_int_equal(encoding_learn(encoding, &dataset, count, &error), 0);
+    assert_int_equal(encoding_frame_tables(encoding, &arena, &stream, &error), 0);
+    for (int64_t i = 0; i < count; i++) {
+        struct slice bytes;
+        struct counted counted;
+        assert_int_equal(encoding_bytes(encoding, &records[i], &arena, &bytes, &counted, &error),
+                         0);
+        encoding_frame(encoding, bytes, &stream);
+    }
+    struct slice rest = buffer_slice(&stream);
+    for (; *expected; expected++) {
+        struct slice item;
+        size_t length;
+        assert_int_equal(encoding_unframe(encoding, rest, true, &item, &length, &error), 0);
+        if (!slice_is(item, *expected))
+            fail_msg("%.*s is not %s", (int)item.length, item.bytes, *expected);
+        rest = slice_of(rest.bytes + length, rest.length - length);
+    }
+    assert_int_equal(rest.length, 0);
+    buffer_free(&stream);
+    arena_free(&arena);
+    encoding_free(encoding);
+}
+
+static void short_names_cannot_be_taken_for_others(void **state)
+{
+    (void)state;
+    struct value one = {.type = VALUE_INTEGER, .as.integer = 1};
+    struct member usual_names[] = {{{"created_at", 10}, one}, {{"a", 1}, one}, {{"name", 4}, one}};
+    struct member seldom[] = {
+        {{"b", 1}, one}, {{"~", 1}, one}, {{"~b", 2}, one}, {{"created", 7}, one}, {{"", 0}, one}};
+    struct record records[40];
+    for (size_t i = 0; i < 40; i++)
+        records[i] = (struct record){.key = {"k", 1}, .fields = usual_names, .field_count = 3};
+    /* Of 40 records all are looked at: "b" is a name of the data, and so "a" too. */
+    records[7] = (struct record){.key = {"k", 1}, .fields = seldom, .field_count = 5};
+    const char *expected[42] = {"{\"c\":\"created_at\",\"d\":\"name\"}"};
+    for (size_t i = 0; i < 40; i++)
+        expected[i + 1] = "{\"c\":1,\"a\":1,\"d\":1}";
+    expected[8] = "{\"b\":1,\"~~\":1,\"~~b\":1,\"created\":1,\"\":1}";
+    assert_text("short+json", records, 40, expected);
+
+    /* Learned without them, "b" and "c" are taken; what was not seen gets the mark. */
+    struct tare_error error = {0};
+    struct given given = {records};
+    struct dataset dataset = {.kind = &given_kind, .state = &given};
+    struct encoding *encoding = encoding_parse_steps("short+json", &error);
+    struct arena arena = {0};
+    struct slice bytes;
+    struct counted counted;
+    struct record back;
+    records[7] = records[0];
+    assert_int_equal(encoding_learn(encoding, &dataset, 40, &error), 0);
+    struct record other = {.key = {"k", 1}, .fields = seldom, .field_count = 5};
+    assert_int_equal(encoding_bytes(encoding, &other, &arena, &bytes, &counted, &error), 0);
+    assert_true(slice_is(bytes, "{\"~b\":1,\"~~\":1,\"~~b\":1,\"created\":1,\"\":1}"));
+    bytes.bytes = arena_copy(&arena, bytes.bytes, bytes.length);
+    assert_int_equal(encoding_undo(encoding, bytes, &arena, &back, &error), 0);
+    assert_same_members(back.fields, seldom, 5);
+    arena_free(&arena);
+    encoding_free(encoding);
+}
+
+static void a_schema_takes_the_names(void **state)
+{
+    (void)state;
+    struct value one = {.type = VALUE_INTEGER, .as.integer = 1};
+    struct member inner[] = {{{"x", 1}, one}}, list[] = {{{"", 0}, one}};
+    struct value object = {.type = VALUE_OBJECT, .as.children = {inner, 1}};
+    struct value array = {.type = VALUE_ARRAY, .as.children = {list, 1}};
+    struct member elements[] = {{{"", 0}, object}, {{"", 0}, object}};
+    struct value objects = {.type = VALUE_ARRAY, .as.children = {elements, 2}};
+    struct member usual_names[] = {{{"n", 1}, one}, {{"o", 1}, object}, {{"l", 1}, objects}};
+    struct member swapped[] = {{{"o", 1}, object}, {{"n", 1}, one}, {{"l", 1}, objects}};
+    struct member arrays[] = {{{"n", 1}, array}, {{"o", 1}, array}, {{"l", 1}, array}};
+    struct record records[] = {
+        {.key = {"k", 1}, .fields = usual_names, .field_count = 3},
+        {.key = {"k", 1}, .fields = usual_names, .field_count = 3},
+        {.key = {"k", 1}, .fields = swapped, .field_count = 3},
+        {.key = {"k", 1}, .fields = arrays, .field_count = 3},
+    };
+    static const char *const expected[] = {
+        "\x83\xa1n\xc0\xa1o\x81\xa1x\xc0\xa1l\x91\x81\xa1x\xc0", /* the schema */
+        "\x93\x01\x91\x01\x92\x91\x01\x91\x01",                  /* no names */
+        "\x93\x01\x91\x01\x92\x91\x01\x91\x01",
+        "\x83\xa1o\x81\xa1x\x01\xa1n\x01\xa1l\x92\x81\xa1x\x01\x81\xa1x\x01", /* all names */
+        "\x93\x91\x01\x92\x91\x01\xc0\x91\x01", /* an array for the object of one name */
+        NULL,
+    };
+    assert_text("msgpack-array", records, 4, expected);
+    /* A single record's names would cost in the schema what they cost in the record. */
+    static const char *const alone[] = {
+        "\xc0", "\x83\xa1n\x01\xa1o\x81\xa1x\x01\xa1l\x92\x81\xa1x\x01\x81\xa1x\x01", NULL};
+    assert_text("msgpack-array", records, 1, alone);
+}
+
+static void tables_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *steps;
+        struct slice bytes;
+        const char *message;
+    } cases[] = {
+        {"short+json",
+         {"{\"a\":1}", 7},
+         "the table of step 'short': short: no mapping of short "
+         "names to long ones"},
+        {"short+json",
+         {"{\"a\":\"x\",\"b\":\"x\"}", 17},
+         "the table of step 'short': short: no mapping of short names to long ones"},
+        {"short+json",
+         {"[]", 2},
+         "the table of step 'short': json: not an object, and so no record"},
+        {"msgpack-array",
+         {"\x01", 1},
+         "the table of step 'msgpack-array': msgpack-array: this is "
+         "no schema"},
+        {"msgpack-array",
+         {"\x92\xc0\xc0", 3},
+         "the table of step 'msgpack-array': msgpack-array: "
+         "this is no schema"},
+        {"json+zstd-dict",
+         {"{}", 2},
+         "the table of step 'zstd-dict': zstd-dict: this is no "
+         "dictionary"},
+        {"json+zstd-dict",
+         {"\x37\xa4\x30\xec\x01\x02\x03\x04\x05\x06\x07", 11},
+         "the table of step 'zstd-dict': zstd-dict: this is no dictionary"},
+    };
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tare_error error = {0};
+        struct encoding *encoding = encoding_parse_steps(cases[i].steps, &error);
+        assert_int_equal(encoding_load_table(encoding, 0, cases[i].bytes, &arena, &error), -1);
+        assert_string_equal(error.message, cases[i].message);
+        encoding_free(encoding);
+    }
+    /* An array that is none of the schema's. */
+    struct tare_error error = {0};
+    struct record record;
+    struct encoding *encoding = encoding_parse_steps("msgpack-array", &error);
+    assert_int_equal(
+        encoding_load_table(encoding, 0, slice_text("\x82\xa1x\xc0\xa1y\xc0"), &arena, &error), 0);
+    assert_int_equal(
+        encoding_undo(encoding, slice_text("\x93\x01\x02\x03"), &arena, &record, &error), -1);
+    assert_string_equal(error.message, "msgpack-array: an array of 3 where the schema has 2 names");
+    encoding_free(encoding);
+    arena_free(&arena);
 }
 
 static void json_escapes_no_more_than_it_must(void **state)
@@ -570,6 +860,10 @@ int main(void)
         cmocka_unit_test(cbor_is_read_back),
         cmocka_unit_test(bson_is_read_back),
         cmocka_unit_test(what_is_compressed_is_read_back),
+        cmocka_unit_test(what_is_learned_is_kept_and_read_back),
+        cmocka_unit_test(short_names_cannot_be_taken_for_others),
+        cmocka_unit_test(a_schema_takes_the_names),
+        cmocka_unit_test(tables_that_are_none_are_refused),
         cmocka_unit_test(json_escapes_no_more_than_it_must),
         cmocka_unit_test(what_cannot_be_carried_is_refused_by_name),
         cmocka_unit_test(bytes_that_are_no_record_are_refused),
