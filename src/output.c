@@ -28,7 +28,7 @@ int output_open(struct output *output, const char *path, struct tare_error *erro
 
 int output_write(struct output *output, struct slice bytes, struct tare_error *error)
 {
-    return fwrite(bytes.bytes, 1, bytes.length, output->file) == bytes.length
+    return bytes.length == 0 || fwrite(bytes.bytes, 1, bytes.length, output->file) == bytes.length
                ? 0
                : cannot_write(output, error);
 }

@@ -54,6 +54,7 @@ quick() {
   done
   run "command line" python3 tests/cli/run.py ./tare
   run "command line, sanitizers" python3 tests/cli/run.py build/sanitize/tare
+  run "other decoders" "$(./setup.sh python)" tests/decoders/decoders.py ./tare
   for test in build/objects/tests/servers/test_*; do
     case $test in *.d) continue ;; esac
     [ -x "$test" ] && run "$test" "$test"
