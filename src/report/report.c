@@ -23,8 +23,7 @@ int format_table_check(const struct format_kind *const kinds[], struct tare_erro
 {
     for (size_t i = 0; kinds[i]; i++) {
         const struct format_kind *kind = kinds[i];
-        if (!kind->name || !kind->name[0] || !kind->summary || !kind->render ||
-            !kind->render_gap)
+        if (!kind->name || !kind->name[0] || !kind->summary || !kind->render || !kind->render_gap)
             return error_set(error, TARE_USAGE, "internal: format %zu is incomplete", i);
         for (size_t j = 0; j < i; j++)
             if (strcmp(kinds[j]->name, kind->name) == 0)
