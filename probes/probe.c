@@ -11,10 +11,12 @@ extern const struct probe_kind probe_redis_info, probe_redis_memory_stats, probe
 /* The server's own words first, the pages last: reading the pages changes nothing, while a
  * command's reply may grow a buffer. INFO comes after the other commands for the same reason. */
 const struct probe_kind *const probe_kinds[] = {
+    /* Before the others: what INFO tells of clients' memory is as of serverCron's last visit, and
+     * that may have met a long reply on its way out. */
+    &probe_redis_info,
     &probe_redis_config,
     &probe_redis_memory_stats,
     &probe_redis_malloc_stats,
-    &probe_redis_info,
     &probe_mongodb_build_info,
     &probe_mongodb_command_line,
     &probe_mongodb_db_stats,

@@ -176,6 +176,15 @@ static void add_hash_tables(const struct redis_model *redis, double factor,
     }
 }
 
+/* Buckets of the key table, or the expires table, once it has settled at this many keys. */
+static int64_t key_buckets(const struct redis_model *redis, int64_t keys)
+{
+    if (redis->layout->key_table == REDIS_TABLE_BUCKETS)
+        return redis_bucket_count(keys);
+    int64_t buckets = redis_dict_buckets(keys);
+    return buckets == keys && redis->layout->full_table_grows ? buckets * 2 : buckets;
+}
+
 /* Bytes of the arrays of a table of `keys` keys, in its settled state; blocks may be NULL. */
 static int64_t add_table(const struct redis_model *redis, int64_t keys,
                          const struct account *account, struct blocks *blocks)
@@ -183,7 +192,7 @@ static int64_t add_table(const struct redis_model *redis, int64_t keys,
     if (keys == 0)
         return 0;
     if (redis->layout->key_table == REDIS_TABLE_BUCKETS) {
-        int64_t buckets = redis_bucket_count(keys);
+        int64_t buckets = key_buckets(redis, keys);
         double extra = redis_child_buckets(keys, buckets);
         if (blocks) {
             blocks_add_plain(blocks, kind_table, 1, 0, account, buckets * REDIS_BUCKET);
@@ -194,7 +203,7 @@ static int64_t add_table(const struct redis_model *redis, int64_t keys,
         return usable(redis, buckets * REDIS_BUCKET) +
                llround(extra * (double)usable(redis, REDIS_BUCKET));
     }
-    int64_t buckets = redis_dict_buckets(keys);
+    int64_t buckets = key_buckets(redis, keys);
     if (blocks) {
         blocks_add_plain(blocks, kind_table, 1, 0, account, buckets * 8);
         /* The base's warmed-up server holds a table of four buckets already. */
@@ -212,23 +221,17 @@ static int64_t add_table(const struct redis_model *redis, int64_t keys,
     return usable(redis, buckets * 8);
 }
 
-/* Buckets of the key table at this many keys. */
-static int64_t key_buckets(const struct redis_model *redis, int64_t keys)
-{
-    return redis->layout->key_table == REDIS_TABLE_BUCKETS ? redis_bucket_count(keys)
-                                                           : redis_dict_buckets(keys);
-}
-
 static int64_t bucket_bytes(const struct redis_model *redis)
 {
     return redis->layout->key_table == REDIS_TABLE_BUCKETS ? REDIS_BUCKET : 8;
 }
 
-/* Keys that a table of so many buckets holds before it grows. */
+/* The most keys that a settled table of so many buckets holds. */
 static int64_t capacity(const struct redis_model *redis, int64_t buckets)
 {
-    return redis->layout->key_table == REDIS_TABLE_BUCKETS ? buckets * REDIS_BUCKET_PLACES
-                                                           : buckets;
+    if (redis->layout->key_table == REDIS_TABLE_BUCKETS)
+        return buckets * REDIS_BUCKET_PLACES;
+    return redis->layout->full_table_grows ? buckets - 1 : buckets;
 }
 
 /* The next growths of the key table above `keys`, and of the expires table where every key is in

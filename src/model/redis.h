@@ -58,6 +58,8 @@ struct redis_layout {
     int zset_entry;      /* what a sorted set's table needs a member, besides its bucket */
     int skip_list_levels; /* ZSKIPLIST_MAXLEVEL, server.h */
     int fused_total; /* REDIS_FIELD_FUSED: field and value share a block up to this (entry.c) */
+    bool full_table_grows;   /* serverCron enlarges a key table that holds as many keys as buckets
+                                (kvstore.c, kvstoreTryResizeDicts) */
     bool integer_in_pointer; /* SET frees the text of a number (tryObjectEncoding, object.c) */
     bool sized_from_count;   /* HSET of more fields than the packed limit makes the table at once */
     bool sized_on_convert;   /* a packed hash that is converted gets a table of its size at once */

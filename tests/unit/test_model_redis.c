@@ -640,8 +640,28 @@ static void an_expiry_costs_an_entry_and_a_bucket(void **state)
     assert_true(fabs(more - 24 - (8192.0 - 32) / 1024) < 0.001);
     /* 8.2: key and object take 29 to 31 bytes in a class of 32: 8 more make it 40; an entry of 16
      * for each key that finds its bucket taken: 1 / e of them. */
-    more = string_cost(&new, 1024, 100, 60) - string_cost(&new, 1024, 100, 0);
-    assert_true(fabs(more - 8 - (8192.0 - 32) / 1024 - 16 / M_E) < 0.05);
+    more = string_cost(&new, 1023, 100, 60) - string_cost(&new, 1023, 100, 0);
+    assert_true(fabs(more - 8 - (8192.0 - 32) / 1023 - 16 / M_E) < 0.05);
+}
+
+/* At as many keys as buckets, the table has settled at the next size where serverCron sees to it.
+ */
+static void a_full_key_table_grows_where_the_cron_lets_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *store, *version;
+        int64_t buckets; /* at 1,024 keys */
+    } cases[] = {{"redis", "6.2.14", 1024}, {"redis", "7.2.4", 1024},  {"redis", "7.4.1", 2048},
+                 {"redis", "8.0.2", 2048},  {"valkey", "8.0.1", 2048}, {"valkey", "7.2.0", 1024}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct build build = build_of(cases[i].store, cases[i].version, "", 8);
+        double full = string_cost(&build, 1024, 100, 0) * 1024;
+        double before = string_cost(&build, 1023, 100, 0) * 1023;
+        double one = string_cost(&build, 1025, 100, 0) * 1025 -
+                     (cases[i].buckets == 2048 ? full : full + 1024 * 8);
+        assert_true(fabs(full - before - one - (double)(cases[i].buckets - 1024) * 8) < 1);
+    }
 }
 
 static void nothing_costs_nothing(void **state)
@@ -714,6 +734,7 @@ int main(void)
         cmocka_unit_test(a_sample_predicts_as_all_records_do),
         cmocka_unit_test(steps_and_the_peak_of_the_key_table),
         cmocka_unit_test(an_expiry_costs_an_entry_and_a_bucket),
+        cmocka_unit_test(a_full_key_table_grows_where_the_cron_lets_it),
         cmocka_unit_test(nothing_costs_nothing),
         cmocka_unit_test(a_wrong_count_is_an_error),
         cmocka_unit_test(unknown_and_unverified_layouts_say_so),
