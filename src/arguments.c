@@ -242,7 +242,8 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
         if (!format)
             return -1;
         struct export *export = &arguments->exports[arguments->export_count++];
-        *export = (struct export){.path = memory_text(value), .descriptor = -1, .format = format};
+        *export = (struct export){.output = {.path = memory_text(value), .descriptor = -1},
+                                  .format = format};
         return 0;
     }
     case FLAG_QUIET:
@@ -360,13 +361,12 @@ int arguments_open_exports(struct arguments *arguments, struct tare_error *error
     for (size_t i = 0; i < arguments->export_count; i++) {
         struct export *export = &arguments->exports[i];
         for (size_t j = 0; j < i; j++)
-            if (strcmp(export->path, arguments->exports[j].path) == 0)
+            if (strcmp(export->output.path, arguments->exports[j].output.path) == 0)
                 return error_set(error, TARE_USAGE, "two exports go to the same file '%s'",
-                                 export->path);
-        char *path = export->path;
+                                 export->output.path);
+        char *path = export->output.path;
         int failed = export_open(export, path, export->format, error);
-        if (export->path != path)
-            free(path);
+        free(path);
         if (failed)
             return -1;
     }

@@ -7,8 +7,8 @@
 #include "arguments.h"
 #include "command.h"
 #include "core/memory.h"
+#include "core/output.h"
 #include "encoders/encoding.h"
-#include "output.h"
 #include "stores/process.h"
 
 extern const struct command command_decode;
@@ -125,13 +125,13 @@ static int decode_file(const struct arguments *arguments, struct encoding *from,
     struct output out;
     if (!input.file)
         return error_set(error, TARE_USAGE, "cannot read '%s': %s", path, strerror(errno));
-    int failed = output_open(&out, arguments->output, error);
-    if (!failed)
-        failed = output_close(&out, decode_records(&input, from, to, &out, error), error);
+    int failed = output_open(&out, arguments->output ? arguments->output : "-", error) ||
+                 decode_records(&input, from, to, &out, error) || output_commit(&out, error);
+    output_abandon(&out);
     buffer_free(&input.bytes);
     if (named)
         fclose(input.file);
-    return failed;
+    return failed ? -1 : 0;
 }
 
 static int decode_run(int argc, char **argv, struct tare_error *error)

@@ -4,9 +4,9 @@
 #include "arguments.h"
 #include "command.h"
 #include "core/memory.h"
+#include "core/output.h"
 #include "data/dataset.h"
 #include "encoders/encoding.h"
-#include "output.h"
 #include "stores/process.h"
 
 extern const struct command command_encode;
@@ -48,9 +48,11 @@ static int encode_to_file(const struct arguments *arguments, struct encoding *en
                           struct dataset *dataset, struct tare_error *error)
 {
     struct output out;
-    if (output_open(&out, arguments->output, error))
-        return -1;
-    return output_close(&out, encode_records(arguments, encoding, dataset, &out, error), error);
+    int failed = output_open(&out, arguments->output ? arguments->output : "-", error) ||
+                 encode_records(arguments, encoding, dataset, &out, error) ||
+                 output_commit(&out, error);
+    output_abandon(&out);
+    return failed ? -1 : 0;
 }
 
 static int encode_run(int argc, char **argv, struct tare_error *error)

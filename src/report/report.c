@@ -3,11 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/memory.h"
@@ -61,125 +57,17 @@ const struct format_kind *format_of_name(const char *name, struct tare_error *er
 
 /* ---- exports ---- */
 
-static int cannot_write(const char *path, int number, struct tare_error *error)
-{
-    return error_set(error, TARE_USAGE, "cannot write '%s': %s", path, strerror(number));
-}
-
-/* The file that is really written: where the path is a symbolic link, what it points to, so that
- * renaming replaces the file and not the link. The caller frees. */
-static char *real_target(const char *path)
-{
-    char *target = realpath(path, NULL);
-    return target ? target : memory_text(path);
-}
-
-/* The mode that a new file would get, or that the file has. */
-static mode_t mode_of(const char *target)
-{
-    struct stat status;
-    if (stat(target, &status) == 0)
-        return status.st_mode & 0777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
-static int make_temporary(struct export *export, struct tare_error *error)
-{
-    static const char suffix[] = ".tmp";
-    char *target = real_target(export->path);
-    char *temporary = memory_format("%s.tare-XXXXXX%s", target, suffix);
-    mode_t mode = mode_of(target);
-    int descriptor = mkostemps(temporary, (int)sizeof suffix - 1, O_CLOEXEC);
-
-    free(target);
-    if (descriptor < 0) {
-        int number = errno;
-        free(temporary);
-        return cannot_write(export->path, number, error);
-    }
-    if (fchmod(descriptor, mode) != 0) {
-        int number = errno;
-        unlink(temporary);
-        close(descriptor);
-        free(temporary);
-        return cannot_write(export->path, number, error);
-    }
-    export->temporary = temporary;
-    export->descriptor = descriptor;
-    return 0;
-}
-
 int export_open(struct export *export, const char *path, const struct format_kind *format,
                 struct tare_error *error)
 {
-    struct stat status;
-
-    *export = (struct export){.path = memory_text(path), .descriptor = -1, .format = format};
-    if (!path[0])
-        return error_set(error, TARE_USAGE, "an export needs a file name");
-    if (strcmp(path, "-") == 0) {
-        export->descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-        return export->descriptor < 0 ? cannot_write(path, errno, error) : 0;
-    }
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        /* A device or a pipe is written to as it is: a rename would put a file in its place. */
-        export->descriptor = open(path, O_WRONLY | O_CLOEXEC);
-        return export->descriptor < 0 ? cannot_write(path, errno, error) : 0;
-    }
-    /* Renaming needs the folder's permission alone; a file that is write-protected stays so. */
-    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
-        return cannot_write(path, errno, error);
-    return make_temporary(export, error);
-}
-
-static int write_all(int descriptor, struct slice text)
-{
-    while (text.length) {
-        ssize_t written = write(descriptor, text.bytes, text.length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        text.bytes += written;
-        text.length -= (size_t)written;
-    }
-    return 0;
-}
-
-static void drop_temporary(struct export *export)
-{
-    if (export->temporary)
-        unlink(export->temporary);
-    free(export->temporary);
-    export->temporary = NULL;
-    if (export->descriptor >= 0)
-        close(export->descriptor);
-    export->descriptor = -1;
+    export->format = format;
+    return output_open(&export->output, path, error);
 }
 
 int export_write_text(struct export *export, struct slice text, struct tare_error *error)
 {
-    /* Written before, it is written anew, whole. */
-    if (export->descriptor < 0 && make_temporary(export, error))
-        return -1;
-    if (!export->temporary) {
-        if (write_all(export->descriptor, text) == 0)
-            return 0;
-        return cannot_write(export->path, errno, error);
-    }
-    char *target = real_target(export->path);
-    int failed = write_all(export->descriptor, text) || fsync(export->descriptor) ||
-                 rename(export->temporary, target);
-    int number = errno;
-    free(target);
-    if (!failed) {
-        free(export->temporary);
-        export->temporary = NULL;
-    }
-    drop_temporary(export);
-    return failed ? cannot_write(export->path, number, error) : 0;
+    return output_write(&export->output, text, error) || output_commit(&export->output, error) ? -1
+                                                                                               : 0;
 }
 
 int export_write(struct export *export, const struct report *report, struct tare_error *error)
@@ -188,7 +76,7 @@ int export_write(struct export *export, const struct report *report, struct tare
     struct buffer out = {0};
 
     if (report_check(report, error))
-        return error_prefix(error, "internal: nothing is written to '%s'", export->path);
+        return error_prefix(error, "internal: nothing is written to '%s'", export->output.path);
     export->format->render(report, &style, &out);
     int failed = export_write_text(export, buffer_slice(&out), error);
     buffer_free(&out);
@@ -197,12 +85,7 @@ int export_write(struct export *export, const struct report *report, struct tare
 
 void export_abandon(struct export *export)
 {
-    /* One that was never opened is all zero, and descriptor 0 is not its own. */
-    if (!export->path)
-        return;
-    drop_temporary(export);
-    free(export->path);
-    *export = (struct export){.descriptor = -1};
+    output_abandon(&export->output);
 }
 
 /* ---- reading ---- */

@@ -6,6 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/output.h"
 #include "ledger/ledger.h"
 
 struct report_style {
@@ -34,16 +35,12 @@ int format_kinds_check(struct tare_error *error);
 int format_table_check(const struct format_kind *const kinds[], struct tare_error *error);
 const struct format_kind *format_of_name(const char *name, struct tare_error *error);
 
-/* An export file: writability is tested before the load (a temporary file, PATH.tare-XXXXXX.tmp, is
- * made beside it with the mode that the file has or would get), and that is flushed to the disk and
- * renamed into place at the end. "-" is standard output; a device or pipe is written to as it is.
- * Written again, the file is made anew. A report with a ledger that doesn't add up is not written.
- * export_abandon removes the temporary file, closes and frees; after a write it only does the last
- * two. Errors have status TARE_USAGE and name the path. */
+/* An export file (core/output.h): that it can be written is tested before the load, and each write
+ * makes it anew, whole. A report with a ledger that doesn't add up is not written. Errors have
+ * status TARE_USAGE and name the path. */
 struct export
 {
-    char *path, *temporary;
-    int descriptor;
+    struct output output;
     const struct format_kind *format;
 };
 int export_open(struct export *export, const char *path, const struct format_kind *format,
