@@ -157,7 +157,37 @@ static int append_members(bson_t *bson, const struct member *members, size_t cou
     return 0;
 }
 
-int bson_document_make(struct buffer *out, const struct slice *id, const struct member *members,
+static int append_id(bson_t *bson, const struct bson_id *id, struct counted *counted,
+                     struct tare_error *error)
+{
+    /* 2024-01-01; a second more each time that the counter starts anew. */
+    static const int64_t first_second = 1704067200;
+    static const uint8_t process[] = {0x74, 0x61, 0x72, 0x65, 0x00};
+    struct slice name = slice_text("_id");
+    bson_oid_t oid;
+    switch (id->type) {
+    case BSON_ID_OBJECTID: {
+        uint64_t second = (uint64_t)(first_second + id->number / (1 << 24));
+        for (int i = 0; i < 4; i++)
+            oid.bytes[i] = (uint8_t)(second >> (8 * (3 - i)));
+        memcpy(oid.bytes + 4, process, sizeof process);
+        for (int i = 0; i < 3; i++)
+            oid.bytes[9 + i] = (uint8_t)((uint64_t)id->number >> (8 * (2 - i)));
+        return bson_append_oid(bson, name.bytes, (int)name.length, &oid) ? 0 : too_large(error);
+    }
+    case BSON_ID_NUMBER: {
+        struct value number = {.type = VALUE_INTEGER, .as.integer = id->number};
+        struct counted framing = {0};
+        return append_plain(bson, name, &number, &framing, error);
+    }
+    case BSON_ID_KEY:
+        break;
+    }
+    counted->key = (int64_t)id->key.length;
+    return append_text(bson, name, id->key, error) ? error_prefix(error, "the key") : 0;
+}
+
+int bson_document_make(struct buffer *out, const struct bson_id *id, const struct member *members,
                        size_t count, struct counted *counted, struct tare_error *error)
 {
     /* The empty document, which libbson goes on from: its length and its end. */
@@ -168,13 +198,7 @@ int bson_document_make(struct buffer *out, const struct slice *id, const struct 
     size_t size = out->capacity;
     bson_t *bson = bson_new_from_buffer(&data, &size, grow_buffer, out);
     *counted = (struct counted){0};
-    int failed = 0;
-    if (id) {
-        counted->key = (int64_t)id->length;
-        failed = append_text(bson, slice_text("_id"), *id, error);
-        if (failed)
-            error_prefix(error, "the key");
-    }
+    int failed = id ? append_id(bson, id, counted, error) : 0;
     if (!failed)
         failed = append_members(bson, members, count, true, 1, counted, error);
     out->length = bson->len;

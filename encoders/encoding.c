@@ -319,7 +319,8 @@ static int parse_whole(struct encoding *encoding, const char *text, char *copy,
         return error_set(error, TARE_USAGE, "shape '%s:%s' in '%s' takes no number", copy, shape,
                          text);
     if (parse_steps(encoding, text, steps, error) || check_end(encoding, text, error) ||
-        parse_options(encoding, text, options, error))
+        parse_options(encoding, text, options, error) ||
+        (encoding->shape->check && encoding->shape->check(encoding, error)))
         return -1;
     write_text(encoding);
     return 0;
@@ -646,7 +647,8 @@ int encoding_tables(struct encoding *encoding, struct arena *arena, object_sink 
         }
         struct buffer key = {0};
         buffer_format(&key, "tare:%s", name);
-        struct record kept = {.key = slice_of(arena_copy(arena, key.data, key.length), key.length)};
+        struct record kept = {.number = -1,
+                              .key = slice_of(arena_copy(arena, key.data, key.length), key.length)};
         buffer_free(&key);
         if (shape->encode(encoding, arena, &item, &kept, put_table, &to, error))
             return -1;

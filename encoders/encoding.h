@@ -88,6 +88,8 @@ struct shape_kind {
      * ("elements", "element.bytes": the largest seen). May be NULL. */
     void (*server_settings)(const struct encoding *encoding, const struct figures *largest,
                             struct figures *settings);
+    /* Looks at the options once they are parsed; may be NULL. */
+    int (*check)(struct encoding *encoding, struct tare_error *error);
     int (*encode)(struct encoding *encoding, struct arena *arena, const struct item *item,
                   const struct record *record, object_sink *sink, void *context,
                   struct tare_error *error);
@@ -98,6 +100,8 @@ struct shape_options {
     bool index;    /* redis:hash@index */
     bool listpack; /* redis:hash@listpack */
     int64_t ttl;   /* @ttl=SECONDS; 0: none */
+    int id;        /* mongodb: @id=given|objectid|number, enum bson_id */
+    char *field;   /* mongodb: @index=FIELD[:hashed]; NULL: none */
 };
 
 #define ENCODING_STEPS_MAX 8
@@ -110,6 +114,7 @@ struct encoding {
     struct step steps[ENCODING_STEPS_MAX];
     size_t step_count;
     struct shape_options options;
+    struct object_index index; /* of options.field, by the shape's check */
     bool step_defaulted;      /* the first step is the shape's default one */
     bool learned;             /* encoding_learn() was called */
     char *options_text;       /* as given: "@index@ttl=864000"; "" where there are none */

@@ -99,7 +99,9 @@ struct dataset *dataset_open(const char *text, uint64_t seed, struct tare_error 
 int dataset_read(struct dataset *dataset, int64_t index, struct arena *arena, struct record *record,
                  struct tare_error *error)
 {
-    return dataset->kind->read(dataset, index, arena, record, error);
+    int failed = dataset->kind->read(dataset, index, arena, record, error);
+    record->number = index;
+    return failed;
 }
 
 void dataset_close(struct dataset *dataset)

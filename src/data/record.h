@@ -39,6 +39,7 @@ struct member {
 };
 
 struct record {
+    int64_t number; /* i of a data set's record i; -1: it is no data set's */
     struct slice key;
     struct member *fields;
     size_t field_count;

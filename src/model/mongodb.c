@@ -1,5 +1,5 @@
-/* The model of MongoDB: WiredTiger's blocks for a collection and its _id
- * index, tcmalloc's classes, and from the allocator's figures to resident
+/* The model of MongoDB: WiredTiger's blocks for a collection and its indexes,
+ * tcmalloc's classes, and from the allocator's figures to resident
  * pages.
  *
  * A document that was inserted is an update in memory:
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "model/keystring.h"
 #include "model/mongodb.h"
 #include "model/tcmalloc.h"
 
@@ -58,14 +59,6 @@ int mongodb_packed_length(uint64_t number)
     return length == 1 ? 2 : length;
 }
 
-int mongodb_record_id_length(uint64_t number)
-{
-    int length = 2;
-    while (length < 9 && number >= UINT64_C(1) << (10 + 8 * (length - 2)))
-        length++;
-    return length;
-}
-
 /* --- The model --- */
 
 #define MEMORY_SPLIT (8 * 1024 * 1024) /* 80 % of memory_page_max 10 MiB (bt_handle.c) */
@@ -74,6 +67,9 @@ int mongodb_record_id_length(uint64_t number)
 #define GROUP_DOCUMENTS 500
 #define GROUP_BYTES     (256 * 1024)
 #define UPDATES_TARGET  0.025 /* eviction_updates_target: half of eviction_dirty_target, 5 % */
+
+/* Secondary indexes of one collection; MongoDB takes 64. */
+#define INDEXES_MOST 64
 
 struct mongodb_model {
     struct model model;
@@ -85,9 +81,15 @@ struct mongodb_model {
     double footprint, page_footprint; /* of all documents; of the page being filled */
     struct blocks updates;            /* WT_UPDATE and BSON of each document */
     struct blocks once_updates;       /* of those that are kept once */
-    struct mongodb_index *index;
+    struct mongodb_index *id;
+    struct mongodb_index *indexes[INDEXES_MOST];
+    size_t index_count;
+    bool index_used[INDEXES_MOST]; /* some document has the field */
+    struct keystrings keys;        /* of the last document and index */
+    struct buffer key;
     uint32_t group;
-    int64_t group_documents, group_bytes, largest_group;
+    int64_t group_documents, group_bytes;
+    int64_t group_writes, largest_group; /* records and keys that its transaction writes */
 };
 
 static bool fits(const struct build *build)
@@ -104,7 +106,7 @@ static struct model *open(const struct build *build, const struct figures *setti
     mongodb->model.build = *build;
     mongodb->layout = layout_of(build);
     mongodb->in_memory = strcmp(build->engine, "memory") == 0;
-    mongodb->index = mongodb_index_open(mongodb->layout, mongodb->in_memory);
+    mongodb->id = mongodb_index_open(mongodb->layout, mongodb->in_memory, &account_wt_id_index);
     blocks_open(&mongodb->updates, &mongodb->model.build);
     blocks_open(&mongodb->once_updates, &mongodb->model.build);
     return &mongodb->model;
@@ -113,7 +115,11 @@ static struct model *open(const struct build *build, const struct figures *setti
 static void close(struct model *model)
 {
     struct mongodb_model *mongodb = (struct mongodb_model *)model;
-    mongodb_index_close(mongodb->index);
+    mongodb_index_close(mongodb->id);
+    for (size_t i = 0; i < mongodb->index_count; i++)
+        mongodb_index_close(mongodb->indexes[i]);
+    keystrings_free(&mongodb->keys);
+    buffer_free(&mongodb->key);
     blocks_free(&mongodb->updates);
     blocks_free(&mongodb->once_updates);
     free(mongodb);
@@ -122,6 +128,35 @@ static void close(struct model *model)
 static double update_footprint(const struct mongodb_layout *layout, int64_t bson)
 {
     return (double)((layout->update + bson + 31) / 32 * 32);
+}
+
+/* The keys that the indexes get. That of the _id index is unique, and its value is the record id; a
+ * secondary index has the record id behind each key, and values that hold the type bits alone. */
+static void add_keys(struct mongodb_model *mongodb, const struct object *object, uint64_t number)
+{
+    struct keystrings *keys = &mongodb->keys;
+    keystrings_of_id(object, keys);
+    mongodb_index_insert(mongodb->id, keystrings_get(keys, 0),
+                         keystring_record_id_length(number) +
+                             keystring_type_bytes(keys->items[0].type_bits),
+                         mongodb->group);
+    mongodb->group_writes += 2;
+    for (size_t i = 0; i < object->index_count && i < INDEXES_MOST; i++) {
+        if (i == mongodb->index_count)
+            mongodb->indexes[mongodb->index_count++] =
+                mongodb_index_open(mongodb->layout, mongodb->in_memory, &account_wt_index);
+        mongodb->index_used[i] |= keystrings_of_index(object, &object->indexes[i], keys);
+        for (size_t k = 0; k < keys->count; k++) {
+            unsigned char record_id[9];
+            struct slice key = keystrings_get(keys, k);
+            buffer_clear(&mongodb->key);
+            buffer_append(&mongodb->key, key.bytes, key.length);
+            buffer_append(&mongodb->key, record_id, (size_t)keystring_record_id(number, record_id));
+            mongodb_index_insert(mongodb->indexes[i], buffer_slice(&mongodb->key),
+                                 keystring_type_bytes(keys->items[k].type_bits), mongodb->group);
+        }
+        mongodb->group_writes += (int64_t)keys->count;
+    }
 }
 
 static int add(struct model *model, const struct object *object, struct tare_error *error)
@@ -145,14 +180,14 @@ static int add(struct model *model, const struct object *object, struct tare_err
     mongodb->page_footprint += cost;
     mongodb->footprint += cost;
 
-    mongodb_index_insert(mongodb->index, object->key, (uint64_t)number, mongodb->group);
+    add_keys(mongodb, object, (uint64_t)number);
     mongodb->group_documents++;
     mongodb->group_bytes += bson;
-    if (mongodb->group_documents > mongodb->largest_group)
-        mongodb->largest_group = mongodb->group_documents;
+    if (mongodb->group_writes > mongodb->largest_group)
+        mongodb->largest_group = mongodb->group_writes;
     if (mongodb->group_documents >= GROUP_DOCUMENTS || mongodb->group_bytes > GROUP_BYTES) {
         mongodb->group++;
-        mongodb->group_documents = mongodb->group_bytes = 0;
+        mongodb->group_documents = mongodb->group_bytes = mongodb->group_writes = 0;
     }
     return 0;
 }
@@ -327,20 +362,22 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
     double factor = (double)records / (double)mongodb->documents;
     struct blocks index;
     blocks_open(&index, &mongodb->model.build);
-    if (state->index_given) {
-        mongodb_index_blocks_in(mongodb->index, &state->index, (double)records, &index);
-    } else {
-        mongodb_index_blocks(mongodb->index, !mongodb->in_memory, &index);
-        blocks_scale(&index, factor);
-    }
+    if (!state->index_given)
+        mongodb_index_blocks(mongodb->id, !mongodb->in_memory, &index);
+    for (size_t i = 0; i < mongodb->index_count; i++)
+        mongodb_index_blocks(mongodb->indexes[i], !mongodb->in_memory, &index);
+    blocks_scale(&index, factor);
+    if (state->index_given)
+        mongodb_index_blocks_in(mongodb->id, &state->index, (double)records, &index);
     blocks_merge(blocks, &index);
     blocks_free(&index);
 
-    /* The collection's table and the _id index's; and what the loader's session keeps: an operation
-     * on the collection and one on the index for each document of its largest transaction. */
-    blocks_add_plain(blocks, "WT_DSRC_STATS", 2, 0, &account_wt_handles, layout->statistics);
+    /* The collection's table and each index's; and what the loader's session keeps: an operation on
+     * the collection and one on each index for each document of its largest transaction. */
+    blocks_add_plain(blocks, "WT_DSRC_STATS", 2 + (double)mongodb->index_count, 0,
+                     &account_wt_handles, layout->statistics);
     blocks_add_plain(blocks, "WT_TXN_OP", 1, 0, &account_wt_transaction,
-                     layout->transaction_operation * list_places(2 * mongodb->largest_group));
+                     layout->transaction_operation * list_places(mongodb->largest_group));
 }
 
 /* plan: what a load of this size leaves with tcmalloc and the process (measured here on 6.0.5, N =
@@ -442,10 +479,15 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, rounding);
     prediction->allocated = counted + sum + rounding;
     /* The index is simulated, and which of its pages are reconciled when is the server's choice. */
-    int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)]);
+    int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)] +
+                            prediction->blocks.sums[account_place(&account_wt_index)]);
     prediction->allocated_low = prediction->allocated - index / 10;
     prediction->allocated_high = prediction->allocated + index / 10;
     predict_resident(prediction);
+    for (size_t i = 0; i < mongodb->index_count; i++)
+        if (!mongodb->index_used[i])
+            prediction_note(prediction, "no document has the field of the secondary index: all of "
+                                        "its keys are null");
     int series = mongodb->model.build.number / 100;
     if (series != 404 && series != 500 && series != 600)
         prediction_note(prediction,
@@ -713,9 +755,10 @@ static void index_inputs(const struct mongodb_model *mongodb, const struct figur
     const struct mongodb_layout *layout = mongodb->layout;
     const struct build *build = &mongodb->model.build;
     const struct allocator_kind *allocator = collection->allocator;
-    uint64_t records = (uint64_t)mongodb->documents;
-    int64_t length = llround(mongodb_index_key_length(mongodb->index));
-    int64_t update = allocator->usable(build, layout->update + mongodb_record_id_length(records));
+    int64_t records = mongodb->documents;
+    int64_t length = llround(mongodb_index_key_length(mongodb->id));
+    int64_t update =
+        allocator->usable(build, layout->update + mongodb_index_value_length(mongodb->id));
     int64_t head = allocator->usable(build, layout->insert_head);
     int64_t key = allocator->usable(build, layout->instantiated_key + length);
     int64_t modify = allocator->usable(build, layout->page_modify);
@@ -724,7 +767,7 @@ static void index_inputs(const struct mongodb_model *mongodb, const struct figur
         if (predicted_of_class(collection, used[i], "WT_UPDATE + BSON") > 0)
             return;
     struct mongodb_index_state state = {0};
-    double of_entry = mongodb_index_entry_blocks(mongodb->index, allocator, build, records, update);
+    double of_entry = mongodb_index_entry_blocks(mongodb->id, allocator, build, update);
     if (of_entry <= 0)
         return;
     state.unreconciled =
@@ -733,12 +776,12 @@ static void index_inputs(const struct mongodb_model *mongodb, const struct figur
         state.unreconciled = 0;
     if (state.unreconciled > (double)records)
         state.unreconciled = (double)records;
-    double images = mongodb_index_images(mongodb->index, (double)records - state.unreconciled);
+    double images = mongodb_index_images(mongodb->id, (double)records - state.unreconciled);
     state.heads = class_growth(base, end, head) - predicted_of_class(collection, head, NULL);
     state.modified = class_growth(base, end, modify) - predicted_of_class(collection, modify, NULL);
-    state.instantiated = class_growth(base, end, key) - predicted_of_class(collection, key, NULL) -
-                         state.unreconciled * mongodb_index_entry_blocks(mongodb->index, allocator,
-                                                                         build, records, key);
+    state.instantiated =
+        class_growth(base, end, key) - predicted_of_class(collection, key, NULL) -
+        state.unreconciled * mongodb_index_entry_blocks(mongodb->id, allocator, build, key);
     if (allocator->usable(build, layout->ref) == key)
         state.instantiated -= images;
     input(inputs, INPUT_INDEX, state.unreconciled, BLOCK_COUNTS);

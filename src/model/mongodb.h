@@ -35,21 +35,20 @@ double mongodb_level_share(int level); /* of nodes that have exactly this many l
 
 /* Length of an unsigned integer in WiredTiger's packed form (intpack_inline.h). */
 int mongodb_packed_length(uint64_t number);
-/* Length of a record id as the value of an index entry (MongoDB's key_string.cpp, appendRecordId).
- */
-int mongodb_record_id_length(uint64_t number);
 
-/* --- The _id index, simulated on its keys (mongodb_index.c) --- */
+/* --- An index, simulated on its keys (mongodb_index.c) --- */
 
 struct mongodb_index;
 
-struct mongodb_index *mongodb_index_open(const struct mongodb_layout *layout, bool in_memory);
+/* account: which all of its blocks belong to. */
+struct mongodb_index *mongodb_index_open(const struct mongodb_layout *layout, bool in_memory,
+                                         const struct account *account);
 void mongodb_index_close(struct mongodb_index *index);
-/* The key of record `number` (from 1). batch: number of the server's batch, ascending: entries of
- * the running one are put back as inserts when their page is reconciled. */
-void mongodb_index_insert(struct mongodb_index *index, struct slice key, uint64_t number,
+/* A key as WiredTiger gets it, and the length of its value. batch: number of the server's batch,
+ * ascending: entries of the running one are put back as inserts when their page is reconciled. */
+void mongodb_index_insert(struct mongodb_index *index, struct slice key, int value_length,
                           uint32_t batch);
-/* Its blocks, all of account _id index. */
+/* Its blocks. */
 void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed,
                           struct blocks *blocks);
 
@@ -69,10 +68,11 @@ void mongodb_index_blocks_in(const struct mongodb_index *index,
 /* Pages of images that so many reconciled keys make; mean length of a key. */
 double mongodb_index_images(const struct mongodb_index *index, double keys);
 double mongodb_index_key_length(const struct mongodb_index *index);
+int mongodb_index_value_length(const struct mongodb_index *index); /* the largest */
 /* How many of the blocks of one unreconciled entry (its update and its insert) are of this class.
  */
 double mongodb_index_entry_blocks(const struct mongodb_index *index,
                                   const struct allocator_kind *allocator, const struct build *build,
-                                  uint64_t number, int64_t usable);
+                                  int64_t usable);
 
 #endif

@@ -1,4 +1,4 @@
-/* The _id index as WiredTiger builds it, simulated on the real keys in the
+/* An index as WiredTiger builds it, simulated on the real keys in the
  * order of insertion: a row store with prefix-compressed page images. A page
  * gathers inserts in skip lists until it is too large for memory
  * (memory_page_max, 5 MiB for MongoDB's indexes), and is then reconciled into
@@ -28,13 +28,14 @@
 #define KEYS_MOST        200000
 #define KEY_MOST         60000 /* what is longer is taken for as long: an entry's length has 16 bits */
 #define LENGTHS          2048
+#define VALUES           16
 
 struct entry {
     uint32_t offset; /* of the key in its page's bytes */
     uint32_t batch;
     uint16_t length;
     uint8_t prefix; /* of a row: how much the image leaves out */
-    uint8_t record; /* length of its record id */
+    uint8_t value;  /* length of its value */
 };
 
 struct page {
@@ -57,13 +58,12 @@ struct page {
 
 struct mongodb_index {
     const struct mongodb_layout *layout;
+    const struct account *account;
     bool in_memory;
     struct page **pages;
     size_t page_count, page_capacity;
     int64_t keys, held, all; /* keys of followed pages; those held; all inserted */
-    int64_t insert_lengths[LENGTHS], instantiated_lengths[LENGTHS], records[16];
-    unsigned char *scratch;
-    size_t scratch_size;
+    int64_t insert_lengths[LENGTHS], instantiated_lengths[LENGTHS], values[VALUES];
 };
 
 /* A table file's handle, and the value cell in memory: descriptor, flags, transaction id (2 bytes
@@ -112,10 +112,12 @@ static void page_free(struct page *page)
     free(page);
 }
 
-struct mongodb_index *mongodb_index_open(const struct mongodb_layout *layout, bool in_memory)
+struct mongodb_index *mongodb_index_open(const struct mongodb_layout *layout, bool in_memory,
+                                         const struct account *account)
 {
     struct mongodb_index *index = memory_new(sizeof *index);
     index->layout = layout;
+    index->account = account;
     index->in_memory = in_memory;
     MEMORY_GROW(index->pages, index->page_count, index->page_capacity);
     index->pages[index->page_count++] = page_new(index, NULL, 0);
@@ -129,7 +131,6 @@ void mongodb_index_close(struct mongodb_index *index)
     for (size_t i = 0; i < index->page_count; i++)
         page_free(index->pages[i]);
     free(index->pages);
-    free(index->scratch);
     free(index);
 }
 
@@ -156,16 +157,21 @@ static size_t length_place(size_t length)
     return length < LENGTHS ? length : LENGTHS - 1;
 }
 
-static double insert_cost(const struct mongodb_index *index, size_t length, int record)
+static size_t value_place(int length)
 {
-    int64_t update = (index->layout->update + record + 31) / 32 * 32;
+    return (size_t)(length < VALUES ? length : VALUES - 1);
+}
+
+static double insert_cost(const struct mongodb_index *index, size_t length, int value)
+{
+    int64_t update = (index->layout->update + value + 31) / 32 * 32;
     return MONGODB_INSERT + MONGODB_LEVEL * MONGODB_LEVELS_MEAN + (double)length + (double)update;
 }
 
 static void count_insert(struct mongodb_index *index, const struct entry *entry, int sign)
 {
     index->insert_lengths[length_place(entry->length)] += sign;
-    index->records[entry->record & 15] += sign;
+    index->values[value_place(entry->value)] += sign;
 }
 
 static size_t find_page(const struct mongodb_index *index, const unsigned char *key, size_t length)
@@ -280,9 +286,10 @@ static size_t image_prefix(const struct image_builder *builder, const unsigned c
 }
 
 static void image_add(struct image_builder *builder, const unsigned char *key, size_t length,
-                      int record)
+                      int value_length)
 {
-    int value = record + (builder->index->in_memory ? MEMORY_VALUE_OVERHEAD : DISK_VALUE_OVERHEAD);
+    int value =
+        value_length + (builder->index->in_memory ? MEMORY_VALUE_OVERHEAD : DISK_VALUE_OVERHEAD);
     size_t prefix = image_prefix(builder, key, length);
     int64_t size = builder->page->image;
     if (size + key_cell(length, prefix) + value > IMAGE_MOST ||
@@ -303,7 +310,7 @@ static void image_add(struct image_builder *builder, const unsigned char *key, s
     struct page *page = builder->page;
     MEMORY_GROW(page->rows, page->row_count, builder->row_capacity);
     struct entry *row = &page->rows[page->row_count++];
-    *row = (struct entry){.prefix = (uint8_t)prefix, .record = (uint8_t)record};
+    *row = (struct entry){.prefix = (uint8_t)prefix, .value = (uint8_t)value_length};
     page_keep_bytes(page, row, key, length);
     page->image += key_cell(length, prefix) + value;
     builder->last = key;
@@ -330,7 +337,7 @@ static void forget_page(struct mongodb_index *index, const struct page *page)
 }
 
 static void put_insert(struct mongodb_index *index, struct page *page, const unsigned char *key,
-                       size_t length, int record, uint32_t batch);
+                       size_t length, int value, uint32_t batch);
 
 /* Reconciles page `at`: its committed keys become images on pages of their own, those of the
  * running batch go back as inserts. */
@@ -360,7 +367,7 @@ static void reconcile(struct mongodb_index *index, size_t at, uint32_t batch)
             next = &old->rows[row++];
         else
             next = &old->inserts[insert++];
-        image_add(&builder, key_of(old, next), next->length, next->record);
+        image_add(&builder, key_of(old, next), next->length, next->value);
     }
     image_end(&builder);
 
@@ -376,7 +383,7 @@ static void reconcile(struct mongodb_index *index, size_t at, uint32_t batch)
             continue;
         const unsigned char *key = key_of(old, entry);
         put_insert(index, index->pages[find_page(index, key, entry->length)], key, entry->length,
-                   entry->record, batch);
+                   entry->value, batch);
     }
     page_free(old);
 }
@@ -394,7 +401,7 @@ static void insert_split(struct mongodb_index *index, size_t at)
     struct entry moved = page->inserts[greatest];
     const unsigned char *key = key_of(page, &moved);
     struct page *right = page_new(index, key, moved.length);
-    double cost = insert_cost(index, moved.length, moved.record);
+    double cost = insert_cost(index, moved.length, moved.value);
     struct entry *kept;
     MEMORY_GROW(right->inserts, right->insert_count, right->insert_capacity);
     kept = &right->inserts[right->insert_count++];
@@ -440,7 +447,7 @@ static void search_rows(struct mongodb_index *index, struct page *page, const un
 }
 
 static void put_insert(struct mongodb_index *index, struct page *page, const unsigned char *key,
-                       size_t length, int record, uint32_t batch)
+                       size_t length, int value, uint32_t batch)
 {
     if (page->row_count)
         search_rows(index, page, key, length);
@@ -448,9 +455,9 @@ static void put_insert(struct mongodb_index *index, struct page *page, const uns
         page->last_inserts++;
     MEMORY_GROW(page->inserts, page->insert_count, page->insert_capacity);
     struct entry *entry = &page->inserts[page->insert_count++];
-    *entry = (struct entry){.batch = batch, .record = (uint8_t)record};
+    *entry = (struct entry){.batch = batch, .value = (uint8_t)value};
     page_keep_bytes(page, entry, key, length);
-    page->footprint += insert_cost(index, length, record);
+    page->footprint += insert_cost(index, length, value);
     count_insert(index, entry, 1);
     index->keys++;
 }
@@ -472,25 +479,11 @@ static void follow_half(struct mongodb_index *index)
     }
 }
 
-void mongodb_index_insert(struct mongodb_index *index, struct slice text, uint64_t number,
+void mongodb_index_insert(struct mongodb_index *index, struct slice text, int value_length,
                           uint32_t batch)
 {
-    /* KeyString of a string: its type (0x3c), the text, its end, and the end of the key (0x04):
-     * key_string.cpp. */
-    if (text.length > KEY_MOST)
-        text.length = KEY_MOST;
-    size_t length = text.length + 3;
-    if (length > index->scratch_size) {
-        index->scratch_size = length * 2;
-        index->scratch = memory_resize(index->scratch, index->scratch_size);
-    }
-    unsigned char *key = index->scratch;
-    key[0] = 0x3c;
-    memcpy(key + 1, text.bytes, text.length);
-    key[length - 2] = 0;
-    key[length - 1] = 4;
-    int record = mongodb_record_id_length(number);
-
+    const unsigned char *key = (const unsigned char *)text.bytes;
+    size_t length = text.length < KEY_MOST ? text.length : KEY_MOST;
     index->all++;
     size_t at = find_page(index, key, length);
     struct page *page = index->pages[at];
@@ -504,7 +497,7 @@ void mongodb_index_insert(struct mongodb_index *index, struct slice text, uint64
             reconcile(index, at, batch);
         page = index->pages[find_page(index, key, length)];
     }
-    put_insert(index, page, key, length, record, batch);
+    put_insert(index, page, key, length, value_length, batch);
     if (index->keys > KEYS_MOST && index->page_count > 8)
         follow_half(index);
 }
@@ -514,7 +507,7 @@ void mongodb_index_insert(struct mongodb_index *index, struct slice text, uint64
 void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, struct blocks *out)
 {
     const struct mongodb_layout *layout = index->layout;
-    const struct account *account = &account_wt_id_index;
+    const struct account *account = index->account;
     struct blocks blocks;
     if (index->keys == 0)
         return;
@@ -560,10 +553,10 @@ void mongodb_index_blocks(const struct mongodb_index *index, bool checkpointed, 
             blocks_add_plain(&blocks, "WT_INSERT", count * mongodb_level_share(level), 0, account,
                              MONGODB_INSERT + MONGODB_LEVEL * level + length);
     }
-    for (int record = 0; record < 16; record++) {
-        double count = (double)index->records[record];
+    for (int value = 0; value < VALUES; value++) {
+        double count = (double)index->values[value];
         if (count > 0)
-            blocks_add_plain(&blocks, "WT_UPDATE", count, 0, account, layout->update + record);
+            blocks_add_plain(&blocks, "WT_UPDATE", count, 0, account, layout->update + value);
     }
     blocks_scale(&blocks, factor);
     blocks_merge(out, &blocks);
@@ -595,7 +588,7 @@ static double entry_mean(const struct mongodb_index *index)
         struct image_builder builder = {.index = &scratch, .page = page_new(&scratch, NULL, 0)};
         builder.page->image = MONGODB_IMAGE_HEADER;
         for (size_t e = 0; e < count; e++)
-            image_add(&builder, key_of(page, &entries[e]), entries[e].length, entries[e].record);
+            image_add(&builder, key_of(page, &entries[e]), entries[e].length, entries[e].value);
         image_end(&builder);
         for (size_t d = 0; d < builder.count; d++) {
             bytes += builder.done[d]->image - MONGODB_IMAGE_HEADER;
@@ -625,9 +618,17 @@ double mongodb_index_key_length(const struct mongodb_index *index)
     return keys > 0 ? bytes / keys : 0;
 }
 
+int mongodb_index_value_length(const struct mongodb_index *index)
+{
+    int length = VALUES - 1;
+    while (length > 0 && index->values[length] <= 0)
+        length--;
+    return length;
+}
+
 double mongodb_index_entry_blocks(const struct mongodb_index *index,
                                   const struct allocator_kind *allocator, const struct build *build,
-                                  uint64_t number, int64_t usable)
+                                  int64_t usable)
 {
     double blocks = 0, keys = 0;
     for (int64_t length = 0; length < LENGTHS; length++) {
@@ -637,7 +638,7 @@ double mongodb_index_entry_blocks(const struct mongodb_index *index,
             if (allocator->usable(build, MONGODB_INSERT + MONGODB_LEVEL * level + length) == usable)
                 blocks += count * mongodb_level_share(level);
     }
-    int64_t update = index->layout->update + mongodb_record_id_length(number);
+    int64_t update = index->layout->update + mongodb_index_value_length(index);
     return (keys > 0 ? blocks / keys : 0) + (allocator->usable(build, update) == usable);
 }
 
@@ -646,7 +647,7 @@ void mongodb_index_blocks_in(const struct mongodb_index *index,
                              struct blocks *blocks)
 {
     const struct mongodb_layout *layout = index->layout;
-    const struct account *account = &account_wt_id_index;
+    const struct account *account = index->account;
     double reconciled = records - state->unreconciled;
     double images = mongodb_index_images(index, reconciled);
     int64_t rows = images > 0 ? llround(reconciled / images) : 0;
@@ -668,7 +669,7 @@ void mongodb_index_blocks_in(const struct mongodb_index *index,
     blocks_add_plain(blocks, "WT_IKEY", state->instantiated, 0, account,
                      layout->instantiated_key + length);
     blocks_add_plain(blocks, "WT_UPDATE", state->unreconciled, 0, account,
-                     layout->update + mongodb_record_id_length((uint64_t)records));
+                     layout->update + mongodb_index_value_length(index));
     double inserts = 0;
     for (int64_t l = 0; l < LENGTHS; l++)
         inserts += (double)index->insert_lengths[l];

@@ -16,7 +16,7 @@ enum object_type {
     OBJECT_SET,
     OBJECT_ZSET,
     OBJECT_STREAM,
-    OBJECT_DOCUMENT /* a BSON document; its key is the _id, and stands in body too */
+    OBJECT_DOCUMENT /* a BSON document; _id and key stand in body */
 };
 
 /* A hash's field and value; a sorted set's member (name) and score; a list's
@@ -46,6 +46,12 @@ struct counted {
 int64_t counted_sum(const struct counted *counted);
 void counted_add(struct counted *to, const struct counted *from);
 
+/* A secondary index of the collection that a document belongs to. */
+struct object_index {
+    const char *field; /* its name; of a nested one with full stops: "name.first" */
+    bool hashed;
+};
+
 struct object {
     enum object_type type;
     struct slice key;
@@ -58,6 +64,9 @@ struct object {
     bool shared;
     /* True: kept once however many records there are (an encoding's table); it comes before them. */
     bool once;
+    /* A document's: the same of every document of a collection; borrowed. */
+    const struct object_index *indexes;
+    size_t index_count;
     struct counted counted;
 };
 

@@ -13,6 +13,7 @@
 /* Where tare writes unless the URL names a database. */
 #define MONGODB_DATABASE   "tare"
 #define MONGODB_COLLECTION "usertable" /* YCSB's name */
+#define MONGODB_INDEX      "index"     /* and a number: the names of secondary indexes */
 
 /* What ask() replaces by the database and the collection that are weighed. Neither name may begin
  * with a full stop in any MongoDB version, so a real name is never taken for it. */
@@ -32,6 +33,7 @@ struct mongodb {
     mongoc_uri_t *uri;       /* holds the password, if any: never print it */
     mongoc_client_t *client; /* the control connection */
     char *database, *collection;
+    size_t index_count;     /* secondary indexes of the collection, created before the load */
     bool may_drop;          /* the database wasn't there before, and tare has begun to write */
     bool checkpointed;      /* settle() has asked for its checkpoint */
     struct figures changed; /* settings of a URL's server as they were before */

@@ -410,6 +410,44 @@ static int take_free(struct mongodb *mongodb, struct tare_error *error)
     return result ? result : take_results(mongodb, failed, error);
 }
 
+/* {FIELD: 1} or {FIELD: "hashed"}. */
+static void put_key(bson_t *to, const struct object_index *index)
+{
+    if (index->hashed)
+        BSON_APPEND_UTF8(to, index->field, "hashed");
+    else
+        BSON_APPEND_INT32(to, index->field, 1);
+}
+
+/* The collection with its indexes, before the first document: built on documents that are there
+ * already an index would be another one, of whole pages. */
+static int create_indexes(struct mongodb *mongodb, const struct object *object,
+                          struct tare_error *error)
+{
+    bson_t command = BSON_INITIALIZER, list, entry, key, reply;
+    BSON_APPEND_UTF8(&command, "createIndexes", mongodb->collection);
+    BSON_APPEND_ARRAY_BEGIN(&command, "indexes", &list);
+    for (size_t i = 0; i < object->index_count; i++) {
+        const struct object_index *index = &object->indexes[i];
+        char place[24], name[32];
+        snprintf(place, sizeof place, "%zu", i);
+        snprintf(name, sizeof name, MONGODB_INDEX "%zu", i + 1);
+        BSON_APPEND_DOCUMENT_BEGIN(&list, place, &entry);
+        BSON_APPEND_DOCUMENT_BEGIN(&entry, "key", &key);
+        put_key(&key, index);
+        bson_append_document_end(&entry, &key);
+        BSON_APPEND_UTF8(&entry, "name", name);
+        bson_append_document_end(&list, &entry);
+    }
+    bson_append_array_end(&command, &list);
+    BCON_APPEND(&command, "writeConcern", "{", "w", BCON_INT32(1), "}");
+    int result = mongodb_command(mongodb, mongodb->database, &command, &reply, error);
+    mongodb->index_count = result ? 0 : object->index_count;
+    bson_destroy(&reply);
+    bson_destroy(&command);
+    return result;
+}
+
 int mongodb_put(struct store *store, const struct object *object, struct tare_error *error)
 {
     struct mongodb *mongodb = (struct mongodb *)store;
@@ -428,6 +466,8 @@ int mongodb_put(struct store *store, const struct object *object, struct tare_er
                          "document '%.*s' has %zu bytes of BSON; MongoDB takes %d",
                          (int)(object->key.length < 100 ? object->key.length : 100),
                          object->key.bytes ? object->key.bytes : "", length, DOCUMENT_BYTES_MAX);
+    if (object->index_count > mongodb->index_count && create_indexes(mongodb, object, error))
+        return -1;
     if (loader->filling && loader->filling->bytes.length + length > BATCH_BYTES)
         hand_over(loader);
     if (!loader->filling && take_free(mongodb, error))

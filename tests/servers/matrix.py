@@ -40,6 +40,8 @@ BAND_LIMITS = (1.5, 1.0)  # glibc, where tare says that chunks are handed out wh
 ALLOCATED_FLOOR, RESIDENT_FLOOR = s.FLOOR, 512 * 1024
 MONGODB_LIMITS = (2.0, 2.0)
 MONGODB_RECORDS = 100000
+MONGODB_ENCODINGS = ("mongodb:document", "mongodb:document@id=objectid@index=key",
+                     "mongodb:document@id=number@index=field0:hashed")
 
 
 def parse_arguments():
@@ -164,7 +166,8 @@ def reference_rows(server, rows):
 def mongodb_cells(server, engine):
     def job(tare):
         try:
-            cells = s.weigh(tare, server, MONGODB_RECORDS, "mongodb:document", "ycsb", engine)
+            cells = s.weigh(tare, server, MONGODB_RECORDS, ",".join(MONGODB_ENCODINGS), "ycsb",
+                            engine)
         except s.Failure as failure:
             if "no model fits" in str(failure):
                 raise Skip("no model fits MongoDB yet") from None
@@ -177,7 +180,7 @@ def mongodb_cells(server, engine):
                 if not low <= cell.bytes(total) <= high:
                     problems.append("%s: %d measured, planned from %d to %d" % (
                         total, cell.bytes(total), low, high))
-            results.append(result("%s, %s, ycsb" % (server.name, engine), problems,
+            results.append(result("%s, %s, ycsb, %s" % (server.name, engine, cell.name), problems,
                                   describe(cell)))
         return results
     return job

@@ -141,7 +141,7 @@ def every_encoding_closes(tare):
     redis = ("redis:hash+short,redis:string+cbor,redis:string+bson+snappy,"
              "redis:string+short+json+gzip=1,redis:string+msgpack-array+zstd-dict,"
              "redis:string+short+msgpack+zstd=9")
-    mongodb = "mongodb:document+short,mongodb:blob+msgpack-array+lz4,mongodb:blob+json+zstd-dict"
+    mongodb = "mongodb:document+short,mongodb:blob+msgpack-array+lz4@id=number,mongodb:blob+json+zstd-dict"
     path, json_path = tare.path("steps.csv"), tare.path("steps.json")
     run = tare.run("run", "-n", "20000", "-e", redis + "," + mongodb, "--server",
                    "redis=redis-server", "--server", "mongodb=mongod,engine=memory",
@@ -162,6 +162,20 @@ def every_encoding_closes(tare):
             assert samples["collStats.count"] == 20000 + tables, cell["name"]
             assert samples["collStats.size"] == sum(
                 counted(cells[(cell["name"], "settled")]).values()), cell["name"]
+
+
+def mongodb_ids_and_indexes_are_modelled(tare):
+    path = tare.path("indexes.csv")
+    run = tare.run("run", "-n", "100000", "-d", "player:varied", "-e",
+                   "mongodb:document@id=objectid@index=key,mongodb:document@id=number@index=level",
+                   "--export-csv", path)
+    assert run.code == 0, run
+    for (cell, _), accounts in ledgers(path).items():
+        assert accounts["secondary index"]["bytes"] > 100000 * 50, cell
+        of_allocated, _ = shares(accounts)
+        assert of_allocated <= 2, "%s: %.3f %% of allocated" % (cell, of_allocated)
+    run = tare.run("run", "-n", "10", "-e", "mongodb:document@index=no such")
+    assert run.code == 0 and "all of its keys are null" in run.out, run
 
 
 def small_counts_and_empty_fields(tare):
@@ -396,7 +410,7 @@ def settings_reach_the_server(tare):
 
 
 TESTS = [settings_reach_the_server, redis_ledgers_close, mongodb_ledgers_close,
-         every_encoding_closes,
+         every_encoding_closes, mongodb_ids_and_indexes_are_modelled,
          one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,

@@ -106,7 +106,16 @@ static void wrong_encodings_are_named(void **state)
         {"redis:hash@idx", "unknown option 'idx' of encoding 'redis:hash'; did you mean 'index'?"},
         {"redis:string@index", "unknown option 'index' of encoding 'redis:string'; known are ttl"},
         {"mongodb:document@ttl=9999",
-         "unknown option 'ttl' of encoding 'mongodb:document', which has none"},
+         "unknown option 'ttl' of encoding 'mongodb:document'; known are id, index"},
+        {"mongodb:document@id=uuid", "option 'id' of encoding 'mongodb:document' must be one of "
+                                     "given, objectid, number, not 'uuid'"},
+        {"mongodb:document@index=",
+         "option 'index' of encoding 'mongodb:document' needs a value: 'index=...'"},
+        {"mongodb:document@index=:hashed",
+         "option 'index' names no field; name a field of the records"},
+        {"mongodb:document@index=_id", "option 'index' names _id; name a field of the records"},
+        {"mongodb:document@index=age:text",
+         "unknown kind 'text' of index 'age:text'; it is FIELD or FIELD:hashed"},
         {"redis:hash@index@index", "option 'index' of encoding 'redis:hash' is given twice"},
         {"redis:hash@@index", "empty option in 'redis:hash@@index'"},
         {"redis:hash@", "empty option in 'redis:hash@'"},
@@ -426,8 +435,84 @@ static void documents_are_bson_counted_each(void **state)
     record = (struct record){.key = {"key", 3}, .fields = &id, .field_count = 1};
     assert_int_equal(apply("mongodb:document", &record, &arena, &seen, &error), -1);
     assert_string_equal(error.message,
-                        "record 'key': a field '_id', which 'mongodb:document' gives the key");
+                        "record 'key': a field '_id', which 'mongodb:document' makes of its own");
     arena_free(&arena);
+}
+
+/* The document as JSON, and that every byte of it is counted, the key once. */
+static void assert_document(const struct object *object, const char *expected, size_t key,
+                            int64_t values, int64_t field_names)
+{
+    bson_t bson;
+    assert_true(bson_init_static(&bson, (const uint8_t *)object->body.bytes, object->body.length));
+    char *json = bson_as_canonical_extended_json(&bson, NULL);
+    assert_string_equal(json, expected);
+    bson_free(json);
+    assert_int_equal(counted_sum(&object->counted), object->body.length);
+    assert_int_equal(object->counted.key, key);
+    assert_int_equal(object->counted.values, values);
+    assert_int_equal(object->counted.field_names, field_names);
+}
+
+static void an_id_that_is_not_the_key_leaves_the_key_a_field(void **state)
+{
+    (void)state;
+    struct member field = text_member("s", "ab");
+    struct record record = {
+        .number = (1 << 24) + 5, .key = {"key", 3}, .fields = &field, .field_count = 1};
+    struct arena arena = {0};
+    struct tare_error error = {0};
+    struct seen seen;
+    const struct object *object = &seen.objects[0];
+    assert_int_equal(apply("mongodb:document@id=given", &record, &arena, &seen, &error), 0);
+    assert_document(object, "{ \"_id\" : \"key\", \"s\" : \"ab\" }", 3, 2, 1);
+    assert_null(object->indexes);
+    assert_int_equal(apply("mongodb:document@id=objectid", &record, &arena, &seen, &error), 0);
+    assert_document(object,
+                    "{ \"_id\" : { \"$oid\" : \"659200817461726500000005\" }, \"key\" : \"key\", "
+                    "\"s\" : \"ab\" }",
+                    3, 2, 1);
+    assert_int_equal(apply("mongodb:document@id=number", &record, &arena, &seen, &error), 0);
+    assert_document(
+        object,
+        "{ \"_id\" : { \"$numberInt\" : \"16777221\" }, \"key\" : \"key\", \"s\" : \"ab\" "
+        "}",
+        3, 2, 1);
+    assert_int_equal(apply("mongodb:blob+value@id=number", &record, &arena, &seen, &error), 0);
+    assert_document(
+        object,
+        "{ \"_id\" : { \"$numberInt\" : \"16777221\" }, \"key\" : \"key\", \"value\" : { "
+        "\"$binary\" : { \"base64\" : \"YWI=\", \"subType\" : \"00\" } } }",
+        3, 2, 0);
+
+    /* A key that is a field already is that field. */
+    field = text_member("name", "key");
+    record.key_in_fields = true;
+    assert_int_equal(apply("mongodb:document@id=number", &record, &arena, &seen, &error), 0);
+    assert_document(object, "{ \"_id\" : { \"$numberInt\" : \"16777221\" }, \"name\" : \"key\" }",
+                    3, 0, 4);
+
+    field = text_member("key", "other");
+    record.key_in_fields = false;
+    assert_int_equal(apply("mongodb:document@id=objectid", &record, &arena, &seen, &error), -1);
+    assert_string_equal(error.message,
+                        "record 'key': a field 'key', which '@id=objectid' gives the record's key");
+    arena_free(&arena);
+}
+
+static void an_index_goes_with_its_documents(void **state)
+{
+    (void)state;
+    struct encoding *encoding = parse("mongodb:document@index=o.x");
+    assert_string_equal(encoding->text, "mongodb:document@index=o.x");
+    assert_string_equal(encoding->index.field, "o.x");
+    assert_false(encoding->index.hashed);
+    encoding_free(encoding);
+    encoding = parse("mongodb:blob+msgpack@index=key:hashed@id=number");
+    assert_string_equal(encoding->text, "mongodb:blob+msgpack@index=key:hashed@id=number");
+    assert_string_equal(encoding->index.field, "key");
+    assert_true(encoding->index.hashed);
+    encoding_free(encoding);
 }
 
 /* The arithmetic of a YCSB record; its quotes and backslashes are what JSON adds to. */
@@ -578,6 +663,8 @@ int main(void)
         cmocka_unit_test(hashes_are_javas),
         cmocka_unit_test(strings_hold_bytes_counted_each),
         cmocka_unit_test(documents_are_bson_counted_each),
+        cmocka_unit_test(an_id_that_is_not_the_key_leaves_the_key_a_field),
+        cmocka_unit_test(an_index_goes_with_its_documents),
         cmocka_unit_test(ycsb_records_have_known_sizes),
         cmocka_unit_test(kv_keeps_its_value_as_it_is),
         cmocka_unit_test(a_key_that_is_a_field_is_paid_once),

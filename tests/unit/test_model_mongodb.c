@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "model/keystring.h"
 #include "model/mongodb.h"
 #include "model/tcmalloc.h"
 
@@ -81,10 +82,10 @@ static void test_lengths(void **state)
     assert_int_equal(3, mongodb_packed_length(8256 + 256));
     assert_int_equal(3, mongodb_packed_length(8256 + 65535));
     assert_int_equal(4, mongodb_packed_length(8256 + 65536));
-    assert_int_equal(2, mongodb_record_id_length(1023));
-    assert_int_equal(3, mongodb_record_id_length(1024));
-    assert_int_equal(3, mongodb_record_id_length((1 << 18) - 1));
-    assert_int_equal(4, mongodb_record_id_length(1 << 18));
+    assert_int_equal(2, keystring_record_id_length(1023));
+    assert_int_equal(3, keystring_record_id_length(1024));
+    assert_int_equal(3, keystring_record_id_length((1 << 18) - 1));
+    assert_int_equal(4, keystring_record_id_length(1 << 18));
     double sum = 0;
     for (int level = 1; level <= MONGODB_LEVELS_MOST; level++)
         sum += mongodb_level_share(level);
