@@ -255,7 +255,7 @@ static int start(struct redis *redis, const char *program, const struct figures 
     redis->place.socket = memory_format("%s/redis.sock", redis->process.folder);
     snprintf(redis->store.address, sizeof redis->store.address, "%s", program);
 
-    char **arguments = memory_new((24 + 2 * settings->count) * sizeof *arguments);
+    char **arguments = memory_new((32 + 2 * settings->count) * sizeof *arguments);
     size_t count = 0;
     const char *fixed[] = {path,
                            "--port",
@@ -271,9 +271,19 @@ static int start(struct redis *redis, const char *program, const struct figures 
                            "--daemonize",
                            "no",
                            "--loglevel",
-                           "warning"};
+                           "warning",
+                           /* Entries of the log of slow commands stay in used_memory; a busy machine
+                            * makes any command slow. */
+                           "--slowlog-log-slower-than",
+                           "-1"};
+    /* Valkey logs commands also by their size. */
+    const char *large[] = {"--commandlog-request-larger-than", "-1",
+                           "--commandlog-reply-larger-than", "-1"};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         add_argument(arguments, &count, fixed[i]);
+    if (strcmp(build.store, "valkey") == 0 && build.number >= 80100)
+        for (size_t i = 0; i < sizeof large / sizeof large[0]; i++)
+            add_argument(arguments, &count, large[i]);
     for (size_t i = 0; i < settings->count; i++) {
         char *name = setting_name(settings->items[i].name, build.number);
         char *value = setting_value(&settings->items[i]);
