@@ -272,7 +272,7 @@ int arguments_parse(struct arguments *arguments, const char *command, unsigned t
 {
     *arguments = (struct arguments){
         .repeat = 1, .strict_percent = -1, .scale = 1, .format = format_kinds[0]};
-    arguments->selection.records = 100000;
+    arguments->selection.records = DATASET_ALL;
     arguments->selection.seed = 1;
     arguments->selection.dataset = memory_text("ycsb");
     arguments->operands = memory_new((size_t)(argc + 1) * sizeof *arguments->operands);
@@ -371,6 +371,13 @@ int arguments_open_exports(struct arguments *arguments, struct tare_error *error
             return -1;
     }
     return 0;
+}
+
+void arguments_print_notes(const struct dataset *dataset)
+{
+    const char *note = dataset && dataset->notes.length ? dataset->notes.data : "";
+    for (size_t length; (length = strcspn(note, "\n")); note += length + (note[length] != '\0'))
+        fprintf(stderr, "tare: %.*s\n", (int)length, note);
 }
 
 struct report_style arguments_style(const struct arguments *arguments)

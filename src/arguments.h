@@ -55,6 +55,8 @@ int arguments_open_exports(struct arguments *arguments, struct tare_error *error
  * failure, so that as much as can be is written; the first failure is in the error. */
 int arguments_write(struct arguments *arguments, const struct report *report,
                     struct tare_error *error);
+/* What there is to say of the data, a line each, on stderr. */
+void arguments_print_notes(const struct dataset *dataset);
 struct report_style arguments_style(const struct arguments *arguments);
 
 /* The command line with passwords in URLs replaced by ***; the caller frees. */

@@ -16,22 +16,26 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
 {
     struct arena arena = {0};
     int64_t count = arguments->selection.records;
-    if (!arguments->records_given && dataset->count >= 0)
-        count = dataset->count;
+    if (count == DATASET_ALL && dataset->kind->survey && encoding_table_count(encoding) == 0)
+        dataset->streamed = true; /* once through, standard input too */
+    else if (dataset_prepare(dataset, &count, false, error))
+        return -1;
     struct buffer framed = {0};
-    int failed = encoding_learn(encoding, dataset, count, error);
-    if (!failed && count > 0) {
-        failed = encoding_frame_tables(encoding, &arena, &framed, error);
-        if (!failed)
-            failed = output_write(out, buffer_slice(&framed), error);
+    int failed = 0;
+    if (count != 0) {
+        failed = encoding_learn(encoding, dataset, count, error) ||
+                 encoding_frame_tables(encoding, &arena, &framed, error) ||
+                 output_write(out, buffer_slice(&framed), error);
     }
-    for (int64_t i = 0; !failed && i < count; i++) {
+    for (int64_t i = 0; !failed && (count == DATASET_ALL || i < count); i++) {
         struct record record = {0};
         struct slice bytes;
         struct counted counted;
         arena_reset(&arena);
-        failed = dataset_read(dataset, i, &arena, &record, error) ||
-                 encoding_bytes(encoding, &record, &arena, &bytes, &counted, error) ||
+        int read = dataset_read(dataset, i, &arena, &record, error);
+        if (read == DATASET_END)
+            break;
+        failed = read || encoding_bytes(encoding, &record, &arena, &bytes, &counted, error) ||
                  process_check_interrupt(error);
         if (failed)
             break;
@@ -83,6 +87,8 @@ static int encode_run(int argc, char **argv, struct tare_error *error)
     }
     if (!failed)
         failed = encode_to_file(&arguments, encoding, dataset, error);
+    if (!failed)
+        arguments_print_notes(dataset);
     if (dataset)
         dataset_close(dataset);
     if (encoding)

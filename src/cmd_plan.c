@@ -25,6 +25,7 @@ static int plan_run(int argc, char **argv, struct tare_error *error)
     failed = failed || cell_requests_make(&arguments.selection, true, &requests, error) ||
              arguments_open_exports(&arguments, error);
     if (!failed) {
+        arguments_print_notes(arguments.selection.opened);
         /* No date: the same question gives the same answer to the byte. */
         report.tare_version = memory_text(TARE_VERSION);
         report.command_line = arguments_command_line(argc, argv);
@@ -52,7 +53,7 @@ const struct command command_plan = {
     .usage =
         "usage: tare plan -e ENCODING[,ENCODING...] [OPTION...]\n\n"
         "  -e, --encoding E[,E...]   as for run; 'tare list encodings'\n"
-        "  -n, --records N           how many records (100,000); k, M and G are understood\n"
+        "  -n, --records N           how many records (100,000; of a file all); k, M, G\n"
         "  -d, --dataset D           NAME[:k=v,...] (ycsb)\n"
         "      --server KIND=TARGET[,k=v...]  a version, as redis=7.0.15 (upstream's allocator) "
         "or\n"
@@ -62,9 +63,9 @@ const struct command command_plan = {
         "      --given NAME=VALUE    a state input, as a run shows it in its settings\n"
         "      --seed S              same seed, same bytes (1)\n"
         "      --format F, --export-csv F, ..., -v   as for run\n\n"
-        "Up to 100,000 records every one is evaluated, beyond that an even sample: time and "
+        "Up to 100,000 records, and of a file, every one is evaluated, beyond that an even sample: "
         "memory\n"
-        "don't grow with N. Ranges cover what no one can know beforehand.\n",
+        "doesn't grow with N. Ranges cover what no one can know beforehand.\n",
     .examples = "  tare plan -n 2500000 -e redis:hash@index\n"
                 "  tare plan -n 1G -e redis:string+json --server redis=7.0.15\n"
                 "  tare plan -n 10M -e mongodb:document --server mongodb=6.0.5,engine=disk\n",

@@ -324,6 +324,9 @@ static int run_run(int argc, char **argv, struct tare_error *error)
         failed || (arguments.job ? read_job(&arguments, &job, error)
                                  : cell_requests_make(&arguments.selection, false, &made, error));
     struct cell_requests *requests = arguments.job ? &job.requests : &made;
+    for (size_t i = 0; !failed && i < requests->count; i++)
+        if (i == 0 || requests->items[i].selection != requests->items[i - 1].selection)
+            arguments_print_notes(requests->items[i].selection->opened);
     if (!failed && (arguments.job || arguments.parse_only))
         failed = look_ahead(&arguments, &job, requests, error);
     if (!failed && !arguments.parse_only)
@@ -354,7 +357,7 @@ const struct command command_run = {
         "what is weighed\n"
         "  -e, --encoding E[,E...]   STORE:SHAPE[+STEP...][@OPTION[=VALUE]...]; 'tare list "
         "encodings'\n"
-        "  -n, --records N           how many records (100,000); k, M and G are understood\n"
+        "  -n, --records N           how many records (100,000; of a file all); k, M, G\n"
         "  -d, --dataset D           NAME[:k=v,...] (ycsb); 'tare list datasets'\n"
         "      --server KIND=TARGET[,k=v...]  repeatable; TARGET is a program or a URL\n"
         "                            (the program on PATH, else in build/servers)\n"

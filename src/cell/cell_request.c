@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/options.h"
 #include "data/dataset.h"
+#include "stores/process.h"
 
 const char *cell_request_encoding(const struct cell_request *request)
 {
@@ -233,23 +234,30 @@ int cell_server_unused(const char *server, struct tare_error *error)
     return -1;
 }
 
-int cell_requests_make(const struct cell_selection *selection, bool planning,
+int cell_selection_open(struct cell_selection *selection, bool planning, struct tare_error *error)
+{
+    selection->opened = dataset_open(selection->dataset, (uint64_t)selection->seed, error);
+    if (!selection->opened)
+        return -1;
+    selection->opened->interrupted = process_check_interrupt;
+    return dataset_prepare(selection->opened, &selection->records, !planning, error);
+}
+
+int cell_requests_make(struct cell_selection *selection, bool planning,
                        struct cell_requests *requests, struct tare_error *error)
 {
     if (selection->encoding_count == 0)
         return error_set(error, TARE_USAGE,
                          "no encoding: name one or more, as '-e redis:hash,mongodb:document'; "
                          "'tare list encodings' lists them");
-    struct dataset *dataset = dataset_open(selection->dataset, (uint64_t)selection->seed, error);
-    if (!dataset)
+    if (cell_selection_open(selection, planning, error))
         return -1;
 
     bool *server_used = memory_new((selection->server_count + 1) * sizeof *server_used);
     int failed = 0;
     for (size_t i = 0; !failed && i < selection->encoding_count; i++)
-        failed = cell_requests_add(requests, selection, selection->encodings[i], dataset,
+        failed = cell_requests_add(requests, selection, selection->encodings[i], selection->opened,
                                    server_used, planning, error);
-    dataset_close(dataset);
     for (size_t i = 0; !failed && i < selection->server_count; i++) {
         if (!server_used[i])
             failed = cell_server_unused(selection->servers[i], error);
@@ -279,6 +287,7 @@ static void free_texts(char **texts, size_t count)
 
 void cell_selection_free(struct cell_selection *selection)
 {
+    dataset_close(selection->opened);
     free(selection->dataset);
     free_texts(selection->encodings, selection->encoding_count);
     free_texts(selection->servers, selection->server_count);

@@ -15,7 +15,8 @@
 /* As the command line, or a job's block, gives it. All owned. */
 struct cell_selection {
     char *dataset;
-    int64_t records;
+    struct dataset *opened; /* by cell_requests_make(), for all its cells */
+    int64_t records;        /* DATASET_ALL before that, where no number was given */
     int64_t seed;
     char **encodings;
     size_t encoding_count, encoding_capacity;
@@ -48,10 +49,14 @@ struct cell_requests {
     size_t count, capacity;
 };
 
-/* Checks everything that can be checked without a server: encodings, servers, the data set, steps;
- * finds default programs; appends a request for each cell. The selection is borrowed. planning: a
- * version is a server too, and a program need not exist. */
-int cell_requests_make(const struct cell_selection *selection, bool planning,
+/* Opens the selection's data set, for all its cells, and settles how many records are weighed. A
+ * file is read ahead: for a run to its end, so that bad input is found before anything is loaded;
+ * planning looks into every record by itself. */
+int cell_selection_open(struct cell_selection *selection, bool planning, struct tare_error *error);
+/* Checks everything that can be checked without a server: encodings, servers, the data set, which
+ * it opens, steps; finds default programs; appends a request for each cell. The selection is
+ * borrowed. planning: a version is a server too, and a program need not exist. */
+int cell_requests_make(struct cell_selection *selection, bool planning,
                        struct cell_requests *requests, struct tare_error *error);
 /* The cells of one encoding of a selection, whose data set is open. server_used: a place for each
  * of the selection's servers, set where one takes the encoding. */

@@ -9,11 +9,8 @@
 int corridor_open(struct corridor *corridor, const struct cell_request *request,
                   struct tare_error *error)
 {
-    *corridor = (struct corridor){.request = request};
-    corridor->dataset =
-        dataset_open(request->selection->dataset, (uint64_t)request->selection->seed, error);
-    if (!corridor->dataset)
-        return -1;
+    (void)error;
+    *corridor = (struct corridor){.request = request, .dataset = request->selection->opened};
     encoding_fit(request->encoding, corridor->dataset);
     return encoding_learn(request->encoding, corridor->dataset, request->selection->records, error);
 }
@@ -26,8 +23,6 @@ char *corridor_dataset_summary(const struct corridor *corridor)
 
 void corridor_close(struct corridor *corridor)
 {
-    if (corridor->dataset)
-        dataset_close(corridor->dataset);
     arena_free(&corridor->arena);
     corridor->dataset = NULL;
 }
@@ -60,7 +55,8 @@ int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *e
                           corridor, error);
 }
 
-/* Records that are looked at for the largest; an even spread of them where there are more. */
+/* Records that are looked at for the largest: of a generator an even spread of them where there are
+ * more, of a file all. */
 #define LOOKED_AT 100000
 
 struct largest {
@@ -92,11 +88,11 @@ int corridor_settings(struct corridor *corridor, struct figures *settings, struc
     if (encoding->shape->server_settings) {
         struct largest largest = {0};
         struct figures figures = {0};
-        int64_t n = selection->records, looks = n < LOOKED_AT ? n : LOOKED_AT;
+        int64_t n = selection->records;
+        int64_t looks = dataset_sample_size(corridor->dataset, n, LOOKED_AT, LOOKED_AT);
         for (int64_t i = 0; i < looks; i++) {
             struct record record = {0};
-            /* i * n / looks without leaving int64_t */
-            int64_t index = n / looks * i + n % looks * i / looks;
+            int64_t index = dataset_sample_index(corridor->dataset, n, looks, i);
             arena_reset(&corridor->arena);
             if (dataset_read(corridor->dataset, index, &corridor->arena, &record, error) ||
                 encoding_apply(encoding, &record, &corridor->arena, note_largest, &largest, error))

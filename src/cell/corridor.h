@@ -9,7 +9,7 @@
 
 struct corridor {
     const struct cell_request *request;
-    struct dataset *dataset;
+    struct dataset *dataset; /* borrowed from the selection */
     struct arena arena;
     struct model *model;    /* objects go to it, where not NULL */
     struct store *store;    /* and to it, where not NULL */
@@ -27,7 +27,7 @@ char *corridor_dataset_summary(const struct corridor *corridor);
 void corridor_close(struct corridor *corridor); /* not the model, not the store */
 
 /* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at up
- * to 100,000 records, evenly spread, for the largest ones. */
+ * to 100,000 records, evenly spread, or all of a file, for the largest ones. */
 int corridor_settings(struct corridor *corridor, struct figures *settings,
                       struct tare_error *error);
 

@@ -279,13 +279,11 @@ static int read_cells(struct job *job, const struct job_options *options, const 
     if ((settings && read_settings(settings, &selection->settings)) ||
         read_steps(&block->steps, &selection->steps) || read_servers(block, selection))
         return -1;
-    struct dataset *dataset = dataset_open(text, (uint64_t)selection->seed, dataset_place->error);
-    if (!dataset)
+    if (cell_selection_open(selection, false, dataset_place->error))
         return fault(dataset_place);
     bool *used = memory_new((selection->server_count + 1) * sizeof *used);
-    int failed = add_cells(job, block, selection, dataset, used);
+    int failed = add_cells(job, block, selection, selection->opened, used);
     free(used);
-    dataset_close(dataset);
     return failed;
 }
 

@@ -4,8 +4,10 @@
 
 #include "cell/corridor.h"
 #include "core/memory.h"
+#include "stores/process.h"
 
-/* Up to here every record is evaluated; beyond, a sample whose size doesn't depend on N. */
+/* Up to here every record is evaluated; beyond, a sample whose size doesn't depend on N. Of a file
+ * every record is evaluated in any case: no one knows how its records are spread. */
 #define EVALUATE_ALL 100000
 #define SAMPLE_SIZE  20000
 
@@ -34,12 +36,14 @@ static int predict(struct corridor *corridor, struct cell *cell, struct tare_err
 {
     const struct cell_selection *selection = corridor->request->selection;
     int64_t records = selection->records;
-    int64_t sampled = records <= EVALUATE_ALL ? records : SAMPLE_SIZE;
+    int64_t sampled = dataset_sample_size(corridor->dataset, records, EVALUATE_ALL, SAMPLE_SIZE);
     struct prediction prediction = {0};
     int failed = sampled ? corridor_tables(corridor, error) : 0;
     for (int64_t i = 0; !failed && i < sampled; i++)
         failed =
-            corridor_pass(corridor, records / sampled * i + records % sampled * i / sampled, error);
+            corridor_pass(corridor, dataset_sample_index(corridor->dataset, records, sampled, i),
+                          error) ||
+            ((i & 0xff) == 0 && process_check_interrupt(error));
     if (failed)
         return -1;
     struct counted counted = corridor->counted;

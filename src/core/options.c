@@ -242,6 +242,32 @@ int options_parse(const struct option_spec *specs, const char *text, void *targe
     return failed;
 }
 
+/* Does "NAME", "NAME=..." or "NAME,..." begin here, of a known name? Where a value must follow, it
+ * is there. */
+static bool option_begins(const struct option_spec *specs, const char *text)
+{
+    size_t length = strcspn(text, "=,");
+    for (; specs->name; specs++)
+        if (strlen(specs->name) == length && strncmp(specs->name, text, length) == 0)
+            return text[length] == '=' || specs->type == OPTION_FLAG;
+    return false;
+}
+
+const char *options_behind(const struct option_spec *specs, const char *text,
+                           const char *separators)
+{
+    const char *begin = NULL;
+    for (const char *c = text + strlen(text); c-- > text;) {
+        if (!strchr(separators, *c))
+            continue;
+        if (option_begins(specs, c + 1))
+            begin = c + 1;
+        else if (*c == ',' || begin)
+            break;
+    }
+    return begin;
+}
+
 void options_free(const struct option_spec *specs, void *target)
 {
     for (; specs && specs->name; specs++) {

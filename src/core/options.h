@@ -35,6 +35,11 @@ int option_set(const struct option_spec *specs, const char *name, const char *va
 int options_parse(const struct option_spec *specs, const char *text, void *target,
                   const char *subject, struct tare_error *error);
 
+/* Where, in a text that may hold such characters of its own ("PATH,k=v"), the options begin: behind
+ * the leftmost of the separators that only known names follow, from the right. NULL: nowhere. */
+const char *options_behind(const struct option_spec *specs, const char *text,
+                           const char *separators);
+
 /* Frees what OPTION_TEXT members of the target hold. */
 void options_free(const struct option_spec *specs, void *target);
 

@@ -150,13 +150,42 @@ static void nearest_names_are_near(void **state)
     assert_null(nearest_name(text, names));
 }
 
+static void options_stand_behind_a_path(void **state)
+{
+    (void)state;
+    static const struct option_spec path_specs[] = {
+        {"key", OPTION_TEXT, 0, 0, 0, NULL, ""}, {"bad", OPTION_FLAG, 0, 0, 0, NULL, ""}, {0}};
+    static const struct {
+        const char *text, *options;
+    } cases[] = {
+        {"a.csv", NULL},
+        {"a.csv,key=x", "key=x"},
+        {"a,b.csv,key=x,bad", "key=x,bad"},
+        {"a.csv:key=x", "key=x"},
+        {"a:b.csv,bad", "bad"},
+        {"a,key", NULL},
+        {"a,nokey=x", NULL},
+        {"a,bad,nokey=x", NULL},
+        {"a:key=x,bad=1", "key=x,bad=1"},
+        {"key=x", NULL},
+        {"", NULL},
+        {",bad", "bad"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *options = options_behind(path_specs, cases[i].text, ":,");
+        if (cases[i].options)
+            assert_string_equal(options, cases[i].options);
+        else
+            assert_null(options);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_reach_their_members),
-        cmocka_unit_test(wrong_options_are_named),
-        cmocka_unit_test(numbers_are_whole_and_in_range),
-        cmocka_unit_test(nearest_names_are_near),
+        cmocka_unit_test(options_reach_their_members),    cmocka_unit_test(wrong_options_are_named),
+        cmocka_unit_test(numbers_are_whole_and_in_range), cmocka_unit_test(nearest_names_are_near),
+        cmocka_unit_test(options_stand_behind_a_path),
     };
     return cmocka_run_group_tests_name("core: options", tests, NULL, NULL);
 }
