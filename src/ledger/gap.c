@@ -1,5 +1,6 @@
 /* The gap between two ledgers, account by account. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "ledger/ledger.h"
@@ -26,6 +27,32 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static struct gap_figure *gap_figure_of(struct gap *gap, const struct published *published)
+{
+    for (size_t i = 0; i < gap->figure_count; i++)
+        if (strcmp(gap->figures[i].published->name, published->name) == 0)
+            return &gap->figures[i];
+    MEMORY_GROW(gap->figures, gap->figure_count, gap->figure_capacity);
+    gap->figures[gap->figure_count] = (struct gap_figure){.published = published};
+    return &gap->figures[gap->figure_count++];
+}
+
+/* What is published beside this total, on one side. */
+static void add_figures(struct gap *gap, const struct account *total, const struct cell *cell,
+                        const struct ledger *ledger, bool is_a)
+{
+    const struct model_kind *kind = model_kind_of(&cell->build);
+    const struct published *published = kind ? kind->published : NULL;
+    int64_t bytes;
+    for (; published && published->name; published++) {
+        if (published->total != total || !published_bytes(published, &ledger->samples, &bytes))
+            continue;
+        struct gap_figure *figure = gap_figure_of(gap, published);
+        *(is_a ? &figure->in_a : &figure->in_b) = true;
+        *(is_a ? &figure->a : &figure->b) = bytes;
+    }
+}
+
 void gap_of(const struct cell *a, const struct ledger *state_a, const struct cell *b,
             const struct ledger *state_b, struct gap *gap)
 {
@@ -48,10 +75,17 @@ void gap_of(const struct cell *a, const struct ledger *state_a, const struct cel
     }
     if (gap->count)
         qsort(gap->rows, gap->count, sizeof *gap->rows, compare_places);
+    const struct account *const totals[] = {&account_total_allocated, &account_total_resident,
+                                            NULL};
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        add_figures(gap, totals[i], a, state_a, true);
+        add_figures(gap, totals[i], b, state_b, false);
+    }
 }
 
 void gap_free(struct gap *gap)
 {
     free(gap->rows);
+    free(gap->figures);
     *gap = (struct gap){0};
 }

@@ -161,9 +161,17 @@ struct gap_row {
     double a, b;              /* bytes a record; 0 where there are no records */
     int64_t bytes_a, bytes_b; /* of all records */
 };
+/* A figure that others publish, on both sides. */
+struct gap_figure {
+    const struct published *published;
+    bool in_a, in_b;
+    int64_t a, b; /* bytes in all, the empty server included */
+};
 struct gap {
     struct gap_row *rows;
     size_t count, capacity;
+    struct gap_figure *figures; /* those of allocated, then of resident, then of the disk */
+    size_t figure_count, figure_capacity;
 };
 /* The caller frees with gap_free(). */
 void gap_of(const struct cell *a, const struct ledger *state_a, const struct cell *b,

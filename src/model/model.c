@@ -25,6 +25,10 @@ int model_kinds_check(struct tare_error *error)
             !kind->predict || !kind->measure || !kind->close)
             return error_set(error, TARE_USAGE, "model '%s' of the table is incomplete",
                              kind->name ? kind->name : "?");
+        for (const struct published *figure = kind->published; figure && figure->name; figure++)
+            if (!figure->figures[0] || figure->unit <= 0)
+                return error_set(error, TARE_USAGE, "figure '%s' of model '%s' is incomplete",
+                                 figure->name, kind->name);
         for (size_t j = 0; j < i; j++)
             if (strcmp(model_kinds[j]->name, kind->name) == 0)
                 return error_set(error, TARE_USAGE, "model '%s' stands twice in the table",
@@ -33,17 +37,39 @@ int model_kinds_check(struct tare_error *error)
     return allocator_kinds_check(error);
 }
 
+const struct model_kind *model_kind_of(const struct build *build)
+{
+    const struct model_kind *const *kind = model_kinds;
+    while (*kind && !(*kind)->fits(build))
+        kind++;
+    return *kind;
+}
+
+bool published_bytes(const struct published *published, const struct figures *samples,
+                     int64_t *bytes)
+{
+    for (size_t i = 0; i < 2 && published->figures[i]; i++) {
+        const struct figure *figure = figures_find(samples, published->figures[i]);
+        if (figure && figure->type != FIGURE_TEXT) {
+            *bytes = figure->integer * published->unit;
+            return true;
+        }
+    }
+    return false;
+}
+
 struct model *model_open(const struct build *build, const struct figures *settings,
                          struct tare_error *error)
 {
+    const struct model_kind *kind = model_kind_of(build);
+    if (kind) {
+        struct model *model = kind->open(build, settings, error);
+        if (model)
+            model->kind = kind;
+        return model;
+    }
     char names[200] = "";
     for (size_t i = 0; model_kinds[i]; i++) {
-        if (model_kinds[i]->fits(build)) {
-            struct model *model = model_kinds[i]->open(build, settings, error);
-            if (model)
-                model->kind = model_kinds[i];
-            return model;
-        }
         size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "",
                  model_kinds[i]->name);

@@ -95,8 +95,21 @@ struct model {
     struct build build;
 };
 
+/* A figure of the samples that others publish as the memory, or the disk, that data takes: as the
+ * server or the kernel shows it, the empty server included. */
+struct published {
+    const char *name;       /* in its source's words: "used_memory" */
+    const char *figures[2]; /* names of samples: the first that is there; the second may be NULL */
+    int64_t unit;           /* bytes that one of it is */
+    const struct account *total; /* what it is held beside; NULL: it is of the disk */
+};
+
 extern const struct model_kind *const model_kinds[]; /* NULL-terminated */
 int model_kinds_check(struct tare_error *error);
+const struct model_kind *model_kind_of(const struct build *build); /* or NULL */
+/* The figure in bytes; false where the samples don't have it. */
+bool published_bytes(const struct published *published, const struct figures *samples,
+                     int64_t *bytes);
 /* Opens the model that fits the build; an error names the models there are. */
 struct model *model_open(const struct build *build, const struct figures *settings,
                          struct tare_error *error);
@@ -106,6 +119,7 @@ struct model_kind {
     const char *name;        /* "redis" */
     const char *explanation; /* one line for `tare list models` */
     bool (*fits)(const struct build *build);
+    const struct published *published; /* ends with {0}; NULL: none */
     /* settings: server settings by their own names and state inputs ("state." + name);
      * those missing take the build's defaults. */
     struct model *(*open)(const struct build *build, const struct figures *settings,

@@ -839,10 +839,25 @@ static int state_inputs(struct model *model, const struct figures *base, const s
     return 0;
 }
 
+static const struct published published[] = {
+    {"collStats.size", {"collStats.size"}, 1, &account_total_allocated},
+    {"bytes currently in the cache",
+     {"serverStatus.wiredTiger.cache.bytes currently in the cache",
+      "serverStatus.inMemory.cache.bytes currently in the cache"},
+     1,
+     &account_total_allocated},
+    {"mem.resident", {"serverStatus.mem.resident"}, 1024 * 1024, &account_total_resident},
+    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident},
+    {"collStats.storageSize", {"collStats.storageSize"}, 1, NULL},
+    {"collStats.totalIndexSize", {"collStats.totalIndexSize"}, 1, NULL},
+    {0},
+};
+
 const struct model_kind model_mongodb = {
     .name = "mongodb",
     .explanation = "MongoDB 4.4 to 6.0: WiredTiger's blocks, the _id index simulated, tcmalloc",
     .fits = fits,
+    .published = published,
     .open = open,
     .add = add,
     .predict = predict,

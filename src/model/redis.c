@@ -452,11 +452,21 @@ static int state_inputs(struct model *model, const struct figures *base, const s
     }
 }
 
+static const struct published published[] = {
+    {"used_memory", {"info.memory.used_memory"}, 1, &account_total_allocated},
+    {"used_memory_peak", {"info.memory.used_memory_peak"}, 1, &account_total_allocated},
+    {"MEMORY STATS dataset", {"memory.stats.dataset.bytes"}, 1, &account_total_allocated},
+    {"used_memory_rss", {"info.memory.used_memory_rss"}, 1, &account_total_resident},
+    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident},
+    {0},
+};
+
 const struct model_kind model_redis = {
     .name = "redis",
     .explanation = "Redis 3.2 to 8.2 and Valkey 7.2 to 9.1: objects, strings, tables, listpacks, "
                    "by version and allocator",
     .fits = fits,
+    .published = published,
     .open = open,
     .add = add,
     .predict = predict,

@@ -127,6 +127,24 @@ static void csv_render(const struct report *report, const struct report_style *s
     }
 }
 
+/* A figure that is published is no account: it stands in stage "published". */
+static void write_figure(struct buffer *out, const struct gap_figure *figure, const struct cell *a,
+                         const struct cell *b)
+{
+    char number[NUMBER_SIZE];
+    write_field(out, figure->published->name, false);
+    write_field(out, "published", false);
+    write_field(out, a->name, false);
+    write_field(out, b->name, false);
+    write_field(out, figure->in_a ? basis_names[BASIS_MEASURED] : "", false);
+    write_field(out, figure->in_b ? basis_names[BASIS_MEASURED] : "", false);
+    write_integer(out, figure->in_a, figure->a, false);
+    write_integer(out, figure->in_b, figure->b, false);
+    write_field(out, figure->in_a ? number_per_record(number, figure->a, a->records) : "", false);
+    write_field(out, figure->in_b ? number_per_record(number, figure->b, b->records) : "", false);
+    write_field(out, "", true);
+}
+
 static void csv_render_gap(const struct cell *a, const struct ledger *state_a, const struct cell *b,
                            const struct ledger *state_b, const struct report_style *style,
                            struct buffer *out)
@@ -154,6 +172,8 @@ static void csv_render_gap(const struct cell *a, const struct ledger *state_a, c
                     false);
         write_field(out, both ? number_fixed(number, row->a - row->b) : "", true);
     }
+    for (size_t i = 0; i < gap.figure_count; i++)
+        write_figure(out, &gap.figures[i], a, b);
     gap_free(&gap);
 }
 

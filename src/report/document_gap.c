@@ -122,6 +122,62 @@ static void add_largest(struct document *document, const struct view *view, cons
                       largest->account->name, gap > 0 ? "+" : "", number_tenths_text(text, gap));
 }
 
+static void figure_cells(struct table *table, bool in, int64_t bytes, const struct ledger *ledger,
+                         const struct published *published, int64_t records)
+{
+    const struct ledger_row *total =
+        published->total ? ledger_find(ledger, published->total) : NULL;
+    char text[UNITS_SIZE];
+
+    if (in && records > 0)
+        table_tenths(table, number_tenths(bytes, records));
+    else
+        table_cell(table, TABLE_NONE);
+    table_cell(table, in && total && total->bytes > 0
+                          ? units_percent(text, (double)bytes / (double)total->bytes, 1)
+                          : TABLE_NONE);
+}
+
+/* What others would have published, beside each total: which figures a headline compared. */
+static void add_figures(struct document *document, const struct cell *const *cells,
+                        const struct ledger *const *ledgers, char *const *headings)
+{
+    struct table table = {0};
+    struct gap gap;
+
+    gap_of(cells[0], ledgers[0], cells[1], ledgers[1], &gap);
+    table_column(&table, "beside", false);
+    table_column(&table, "as the server shows it", false);
+    for (size_t s = 0; s < 2; s++) {
+        table_column(&table, headings[s], true);
+        table_column(&table, "of total", true);
+    }
+    for (size_t i = 0; i < gap.figure_count; i++) {
+        const struct gap_figure *figure = &gap.figures[i];
+        const struct account *total = figure->published->total;
+        bool repeated = i > 0 && gap.figures[i - 1].published->total == total;
+        table_row(&table, ROW_PLAIN);
+        table_cell(&table, repeated                            ? ""
+                           : !total                            ? "on disk"
+                           : total == &account_total_allocated ? "allocated"
+                                                               : "resident");
+        table_cell(&table, figure->published->name);
+        figure_cells(&table, figure->in_a, figure->a, ledgers[0], figure->published,
+                     cells[0]->records);
+        figure_cells(&table, figure->in_b, figure->b, ledgers[1], figure->published,
+                     cells[1]->records);
+    }
+    if (gap.figure_count) {
+        document_text(document, PART_LINE, "%s",
+                      "what is published as memory or size, bytes a record, the empty server "
+                      "included:");
+        document_add(document, PART_TABLE)->table = table;
+    } else {
+        table_free(&table);
+    }
+    gap_free(&gap);
+}
+
 void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
                      const struct cell *b, const struct ledger *state_b)
 {
@@ -154,6 +210,7 @@ void document_of_gap(struct document *document, const struct cell *a, const stru
     }
     document_add(document, PART_TABLE)->table = table;
     add_largest(document, &view, records);
+    add_figures(document, cells, ledgers, headings);
     free(view.lines);
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < ledgers[s]->note_count; i++)

@@ -134,6 +134,15 @@ static void add_load(struct document *document, const struct cell *cell)
                   units_decimal(c, cell->server_cpu_seconds, 2));
 }
 
+static void add_disk(struct document *document, const struct cell *cell,
+                     const struct ledger *ledger)
+{
+    char *disk = words_disk(cell, ledger);
+    if (disk)
+        document_text(document, PART_LINE, "%s", disk);
+    free(disk);
+}
+
 /* What only a prediction tells. */
 static void add_steps(struct document *document, const struct ledger *ledger)
 {
@@ -216,6 +225,7 @@ void document_ledger(struct document *document, const struct report *report,
     add_ledger_table(document, cell, ledger);
     add_headline(document, cell, ledger);
     add_subtotal(document, cell, ledger);
+    add_disk(document, cell, ledger);
     add_steps(document, ledger);
     if (first)
         add_load(document, cell);

@@ -185,6 +185,22 @@ static void add_comparison(struct document *document, const struct report *repor
         table_free(&table);
 }
 
+/* What a cell takes on disk, beside its memory. */
+static void add_disks(struct document *document, const struct report *report)
+{
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t j = 0; j < report->cells[i].state_count; j++) {
+            const struct cell *cell = &report->cells[i];
+            const struct ledger *ledger = &cell->states[j];
+            char *disk = words_disk(cell, ledger);
+            if (disk)
+                document_text(document, PART_LINE, "%s%s%s, %s", words_cell(cell),
+                              cell->state_count > 1 ? ", " : "",
+                              cell->state_count > 1 ? ledger->state : "", disk);
+            free(disk);
+        }
+}
+
 static void add_broken(struct document *document, const struct report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -291,6 +307,7 @@ void document_of_report(struct document *document, const struct report *report,
     add_lead(document, report);
     if (compared) {
         add_comparison(document, report);
+        add_disks(document, report);
         add_broken(document, report);
         add_notes(document, report);
     } else {

@@ -388,6 +388,26 @@ static json_t *gap_side(const struct cell *cell, const struct ledger *ledger)
     return object;
 }
 
+static json_t *gap_figures(const struct gap *gap, int64_t records_a, int64_t records_b)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < gap->figure_count; i++) {
+        const struct gap_figure *figure = &gap->figures[i];
+        const struct account *total = figure->published->total;
+        json_t *one = json_object();
+        json_object_set_new(one, "figure", json_string(figure->published->name));
+        json_object_set_new(one, "beside", total ? json_string(total->name) : json_null());
+        json_object_set_new(one, "bytes_a", figure->in_a ? json_integer(figure->a) : json_null());
+        json_object_set_new(one, "bytes_b", figure->in_b ? json_integer(figure->b) : json_null());
+        json_object_set_new(one, "bytes_per_record_a",
+                            figure->in_a ? per_record_value(figure->a, records_a) : json_null());
+        json_object_set_new(one, "bytes_per_record_b",
+                            figure->in_b ? per_record_value(figure->b, records_b) : json_null());
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 static void json_render_gap(const struct cell *a, const struct ledger *state_a,
                             const struct cell *b, const struct ledger *state_b,
                             const struct report_style *style, struct buffer *out)
@@ -420,6 +440,7 @@ static void json_render_gap(const struct cell *a, const struct ledger *state_a,
         json_array_append_new(rows, one);
     }
     json_object_set_new(object, "gap", rows);
+    json_object_set_new(object, "published", gap_figures(&gap, a->records, b->records));
     json_dump_callback(object, append_text, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
     buffer_byte(out, '\n');
     json_decref(object);

@@ -98,6 +98,26 @@ bool words_rate(const struct cell *cell, int64_t *rate)
     return true;
 }
 
+char *words_disk(const struct cell *cell, const struct ledger *ledger)
+{
+    const struct model_kind *kind = model_kind_of(&cell->build);
+    const struct published *published = kind ? kind->published : NULL;
+    struct buffer text = {0};
+    int64_t bytes;
+
+    for (; published && published->name && cell->records > 0; published++) {
+        char number[NUMBER_SIZE];
+        if (published->total || !published_bytes(published, &ledger->samples, &bytes) || bytes == 0)
+            continue;
+        buffer_format(&text, "%s%s %s", text.length ? ", " : "on disk: ", published->name,
+                      number_tenths_text(number, number_tenths(bytes, cell->records)));
+    }
+    if (!text.length)
+        return NULL;
+    buffer_text(&text, " bytes a record");
+    return buffer_steal(&text);
+}
+
 char *words_figure(const struct figure *figure)
 {
     char text[UNITS_SIZE], fixed[NUMBER_SIZE];

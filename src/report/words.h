@@ -22,6 +22,8 @@ char *words_seed(const struct report *report);   /* ", seed 1"; "" where it isn'
 char *words_server(const struct build *build);
 /* Records a second of the load; false where it isn't known. */
 bool words_rate(const struct cell *cell, int64_t *rate);
+/* "on disk: collStats.storageSize 556.6, ... bytes a record"; NULL: the server shows none. */
+char *words_disk(const struct cell *cell, const struct ledger *ledger);
 char *words_figure(const struct figure *figure); /* its value */
 /* A ledger's notes, and a note for each size class whose blocks model and server count
  * differently. */

@@ -178,6 +178,22 @@ def mongodb_ids_and_indexes_are_modelled(tare):
     assert run.code == 0 and "all of its keys are null" in run.out, run
 
 
+def a_block_compressor_changes_the_disk_alone(tare):
+    allocated, stored = {}, {}
+    for name in ("none", "zlib"):
+        path = tare.path("compressor.json")
+        run = tare.run("run", "-n", "100000", "-d", "player:varied", "-e", "mongodb:document",
+                       "--server", "mongodb=mongod,engine=disk", "--set",
+                       "wiredTigerCollectionBlockCompressor=" + name, "--export-json", path)
+        assert run.code == 0 and "on disk: collStats.storageSize" in run.out, run
+        state = load_json(path)["cells"][0]["states"][0]
+        rows = {row["account"]: row["bytes"] for row in state["accounts"]}
+        allocated[name] = rows["total.allocated"]
+        stored[name] = state["samples"]["collStats.storageSize"]
+    assert stored["zlib"] < stored["none"] / 2, stored
+    assert abs(allocated["zlib"] - allocated["none"]) < 0.02 * allocated["none"], allocated
+
+
 def small_counts_and_empty_fields(tare):
     for n in ("0", "2"):
         path = tare.path("small.csv")
@@ -411,6 +427,7 @@ def settings_reach_the_server(tare):
 
 TESTS = [settings_reach_the_server, redis_ledgers_close, mongodb_ledgers_close,
          every_encoding_closes, mongodb_ids_and_indexes_are_modelled,
+         a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,

@@ -132,6 +132,11 @@ static inline void sample_mongodb(struct cell *cell)
     cell->states = memory_new(sizeof *cell->states);
     cell->state_count = cell->state_capacity = 1;
     ledger_close(&cell->states[0], "settled", &counted, &prediction, &measurement);
+    struct figures *samples = &cell->states[0].samples;
+    figures_integer(samples, "collStats.size", 1167800);
+    figures_integer(samples, "collStats.storageSize", 0);
+    figures_integer(samples, "serverStatus.inMemory.cache.bytes currently in the cache", 1350000);
+    figures_integer(samples, "serverStatus.mem.resident", 118);
     prediction_free(&prediction);
     measurement_free(&measurement);
 }

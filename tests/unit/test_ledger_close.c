@@ -339,6 +339,24 @@ static void gap_joins_both_sides(void **state)
     }
     assert_int_equal(alone_a, 8);
     assert_int_equal(alone_b, 6);
+    /* Beside allocated, resident, the disk, in that order; in bytes, whatever the unit. */
+    static const struct {
+        const char *name;
+        bool in_a;
+        int64_t bytes;
+    } figures[] = {{"used_memory", true, 2767300},
+                   {"collStats.size", false, 1167800},
+                   {"bytes currently in the cache", false, 1350000},
+                   {"mem.resident", false, 118 << 20},
+                   {"collStats.storageSize", false, 0}};
+    assert_int_equal(gap.figure_count, sizeof figures / sizeof figures[0]);
+    for (size_t i = 0; i < gap.figure_count; i++) {
+        const struct gap_figure *figure = &gap.figures[i];
+        assert_string_equal(figure->published->name, figures[i].name);
+        assert_int_equal(figure->in_a, figures[i].in_a);
+        assert_int_equal(figure->in_b, !figures[i].in_a);
+        assert_int_equal(figures[i].in_a ? figure->a : figure->b, figures[i].bytes);
+    }
     gap_free(&gap);
     cell_free(&a);
     cell_free(&b);
