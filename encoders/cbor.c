@@ -3,8 +3,8 @@
  * one follows another. */
 #include <cbor.h>
 
-#include "encoders/encoding.h"
 #include "encoders/reading.h"
+#include "encoders/tree.h"
 
 /* The largest head of an item: its type and 8 bytes. */
 #define HEAD_MOST ((size_t)9)
@@ -17,45 +17,28 @@
             encode(__VA_ARGS__, (unsigned char *)(out)->data + (out)->length, HEAD_MOST);          \
     } while (0)
 
-static int put_text(struct buffer *out, struct slice text, struct tare_error *error)
+static void put_head(struct buffer *out, bool named, size_t count)
 {
-    if (!slice_utf8(text))
-        return error_set(error, TARE_USAGE, "text that is no UTF-8, which 'cbor' cannot hold");
-    PUT(out, cbor_encode_string_start, text.length);
-    buffer_append(out, text.bytes, text.length);
-    return 0;
-}
-
-static int put_value(struct buffer *out, const struct value *value, int depth,
-                     struct counted *counted, struct tare_error *error);
-
-static int put_members(struct buffer *out, const struct member *members, size_t count, bool named,
-                       int depth, struct counted *counted, struct tare_error *error)
-{
-    if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "nested deeper than %d levels", ENCODING_DEPTH_MAX);
     if (named)
         PUT(out, cbor_encode_map_start, count);
     else
         PUT(out, cbor_encode_array_start, count);
-    for (size_t i = 0; i < count; i++) {
-        char shown[SLICE_SHOW_SIZE];
-        if (named && put_text(out, members[i].name, error))
-            return error_prefix(error, "the name '%s'", slice_show(members[i].name, shown));
-        if (named)
-            counted->field_names += (int64_t)members[i].name.length;
-        if (put_value(out, &members[i].value, depth, counted, error))
-            return depth == 1
-                       ? error_prefix(error, "field '%s'", slice_show(members[i].name, shown))
-                       : -1;
-    }
-    return 0;
 }
 
-/* A number, boolean or null: what is stored, head and all, less its text is number form. */
-static void put_plain(struct buffer *out, const struct value *value, struct counted *counted)
+static void put_text(struct buffer *out, struct slice text)
 {
-    size_t start = out->length;
+    PUT(out, cbor_encode_string_start, text.length);
+    buffer_append(out, text.bytes, text.length);
+}
+
+static void put_bytes(struct buffer *out, struct slice bytes)
+{
+    PUT(out, cbor_encode_bytestring_start, bytes.length);
+    buffer_append(out, bytes.bytes, bytes.length);
+}
+
+static void put_plain(struct buffer *out, const struct value *value)
+{
     if (value->type == VALUE_INTEGER && value->as.integer >= 0)
         PUT(out, cbor_encode_uint, (uint64_t)value->as.integer);
     else if (value->type == VALUE_INTEGER) /* -1 - n is stored as n */
@@ -66,48 +49,23 @@ static void put_plain(struct buffer *out, const struct value *value, struct coun
         PUT(out, cbor_encode_bool, value->as.boolean);
     else
         PUT(out, cbor_encode_ctrl, CBOR_CTRL_NULL);
-    int64_t text = value_text_length(value);
-    counted->values += text;
-    counted->number_form += (int64_t)(out->length - start) - text;
 }
 
-static int put_value(struct buffer *out, const struct value *value, int depth,
-                     struct counted *counted, struct tare_error *error)
-{
-    switch (value->type) {
-    case VALUE_NULL:
-    case VALUE_BOOLEAN:
-    case VALUE_INTEGER:
-    case VALUE_DOUBLE:
-        put_plain(out, value, counted);
-        return 0;
-    case VALUE_TEXT:
-        counted->values += (int64_t)value->as.text.length;
-        return put_text(out, value->as.text, error);
-    case VALUE_BYTES:
-        counted->values += (int64_t)value->as.text.length;
-        PUT(out, cbor_encode_bytestring_start, value->as.text.length);
-        buffer_append(out, value->as.text.bytes, value->as.text.length);
-        return 0;
-    case VALUE_ARRAY:
-    case VALUE_OBJECT:
-        return put_members(out, value->as.children.items, value->as.children.count,
-                           value->type == VALUE_OBJECT, depth + 1, counted, error);
-    }
-    return error_set(error, TARE_USAGE, "a value without a type");
-}
+static const struct tree_format cbor_format = {
+    .name = "cbor",
+    .length_most = UINT64_MAX,
+    .head = put_head,
+    .text = put_text,
+    .bytes = put_bytes,
+    .plain = put_plain,
+};
 
 static int cbor_apply(const struct step *step, struct arena *arena, const struct item *in,
                       struct item *out, struct tare_error *error)
 {
     (void)step;
     (void)arena;
-    if (put_members(&out->bytes, in->record->fields, in->record->field_count, true, 1,
-                    &out->counted, error))
-        return -1;
-    /* Heads of maps, arrays and strings: all that is counted as nothing else. */
-    out->counted.framing = (int64_t)out->bytes.length - counted_sum(&out->counted);
-    return 0;
+    return tree_apply(&cbor_format, in, out, error);
 }
 
 /* Reading: libcbor tells each item by a callback; containers are kept on a stack of our own.

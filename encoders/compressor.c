@@ -25,3 +25,34 @@ int compressor_more_follows(const char *name, size_t length, struct tare_error *
 {
     return error_set(error, TARE_USAGE, "%s: %zu bytes after the record", name, length);
 }
+
+void compressor_make_room(struct buffer *out, bool keep)
+{
+    if (!keep)
+        buffer_clear(out);
+    if (out->length + 1 >= out->capacity)
+        buffer_reserve(out, out->capacity < LEAST_ROOM ? LEAST_ROOM : out->capacity);
+}
+
+int compressor_undo(compressor_read *read, const struct step *step, const struct item *in,
+                    struct item *out, struct tare_error *error)
+{
+    size_t length, given = in->bytes.length;
+    if (read(step, buffer_slice(&in->bytes), true, &out->bytes, &length, error))
+        return -1;
+    if (length == 0)
+        return compressor_cut_short(step->kind->name, given, error);
+    return length == given ? 0 : compressor_more_follows(step->kind->name, given - length, error);
+}
+
+int compressor_unframe(compressor_read *read, const struct step *step, struct slice stream,
+                       bool last, struct slice *item, size_t *length, struct tare_error *error)
+{
+    struct buffer ignored = {0};
+    int failed = read(step, stream, false, &ignored, length, error);
+    buffer_free(&ignored);
+    if (!failed && *length == 0 && last)
+        failed = compressor_cut_short(step->kind->name, stream.length, error);
+    *item = slice_of(stream.bytes, failed ? 0 : *length);
+    return failed;
+}

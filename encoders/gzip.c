@@ -71,8 +71,6 @@ static int gzip_apply(const struct step *step, struct arena *arena, const struct
     return 0;
 }
 
-/* Decompresses the member that `bytes` begin with, and tells how long it is; *length is 0 where it
- * is not whole. Of out only the last piece is kept where keep is false. */
 static int gzip_read_member(const struct step *step, struct slice bytes, bool keep,
                             struct buffer *out, size_t *length, struct tare_error *error)
 {
@@ -84,12 +82,9 @@ static int gzip_read_member(const struct step *step, struct slice bytes, bool ke
     state->decompressor_open = true;
     size_t place = 0;
     *length = 0;
-    compressor_reserve(out, keep ? bytes.length : 0, UINT64_MAX);
+    compressor_reserve(out, keep ? bytes.length : 0, UINT64_MAX); /* the format tells no length */
     do {
-        if (!keep)
-            buffer_clear(out);
-        else if (out->length + 1 >= out->capacity)
-            buffer_reserve(out, out->capacity);
+        compressor_make_room(out, keep);
         stream->next_in = readable(bytes.bytes + place);
         stream->avail_in = piece(bytes.length - place);
         stream->next_out = (Bytef *)out->data + out->length;
@@ -110,27 +105,14 @@ static int gzip_read_member(const struct step *step, struct slice bytes, bool ke
 static int gzip_undo(const struct step *step, struct arena *arena, const struct item *in,
                      struct item *out, struct tare_error *error)
 {
-    size_t length;
     (void)arena;
-    if (gzip_read_member(step, buffer_slice(&in->bytes), true, &out->bytes, &length, error))
-        return -1;
-    if (length == 0)
-        return compressor_cut_short("gzip", in->bytes.length, error);
-    return length == in->bytes.length
-               ? 0
-               : compressor_more_follows("gzip", in->bytes.length - length, error);
+    return compressor_undo(gzip_read_member, step, in, out, error);
 }
 
 static int gzip_unframe(const struct step *step, struct slice stream, bool last, struct slice *item,
                         size_t *length, struct tare_error *error)
 {
-    struct buffer ignored = {0};
-    int failed = gzip_read_member(step, stream, false, &ignored, length, error);
-    buffer_free(&ignored);
-    if (!failed && *length == 0 && last)
-        failed = compressor_cut_short("gzip", stream.length, error);
-    *item = slice_of(stream.bytes, failed ? 0 : *length);
-    return failed;
+    return compressor_unframe(gzip_read_member, step, stream, last, item, length, error);
 }
 
 const struct step_kind step_gzip = {

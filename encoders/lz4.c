@@ -45,19 +45,14 @@ static LZ4F_dctx *lz4_decompressor(const struct step *step)
     return state->decompressor;
 }
 
-/* Decompresses the frame that `bytes` begin with, and tells how long it is. Of out only the last
- * piece is kept where keep is false. *length is 0 where the frame is not whole. */
 static int lz4_read_frame(const struct step *step, struct slice bytes, bool keep,
                           struct buffer *out, size_t *length, struct tare_error *error)
 {
     LZ4F_dctx *decompressor = lz4_decompressor(step);
     size_t place = 0, left;
-    compressor_reserve(out, keep ? bytes.length : 0, UINT64_MAX);
+    compressor_reserve(out, keep ? bytes.length : 0, UINT64_MAX); /* the format tells no length */
     do {
-        if (!keep)
-            buffer_clear(out);
-        else if (out->length + 1 >= out->capacity)
-            buffer_reserve(out, out->capacity);
+        compressor_make_room(out, keep);
         size_t from = bytes.length - place, to = out->capacity - 1 - out->length;
         left = LZ4F_decompress(decompressor, out->data + out->length, &to, bytes.bytes + place,
                                &from, NULL);
@@ -77,27 +72,14 @@ static int lz4_read_frame(const struct step *step, struct slice bytes, bool keep
 static int lz4_undo(const struct step *step, struct arena *arena, const struct item *in,
                     struct item *out, struct tare_error *error)
 {
-    size_t length;
     (void)arena;
-    if (lz4_read_frame(step, buffer_slice(&in->bytes), true, &out->bytes, &length, error))
-        return -1;
-    if (length == 0)
-        return compressor_cut_short("lz4", in->bytes.length, error);
-    return length == in->bytes.length
-               ? 0
-               : compressor_more_follows("lz4", in->bytes.length - length, error);
+    return compressor_undo(lz4_read_frame, step, in, out, error);
 }
 
 static int lz4_unframe(const struct step *step, struct slice stream, bool last, struct slice *item,
                        size_t *length, struct tare_error *error)
 {
-    struct buffer ignored = {0};
-    int failed = lz4_read_frame(step, stream, false, &ignored, length, error);
-    buffer_free(&ignored);
-    if (!failed && *length == 0 && last)
-        failed = compressor_cut_short("lz4", stream.length, error);
-    *item = slice_of(stream.bytes, failed ? 0 : *length);
-    return failed;
+    return compressor_unframe(lz4_read_frame, step, stream, last, item, length, error);
 }
 
 const struct step_kind step_lz4 = {

@@ -7,13 +7,7 @@ static int msgpack_apply(const struct step *step, struct arena *arena, const str
 {
     (void)step;
     (void)arena;
-    msgpack_packer packer = msgpack_packer_of(&out->bytes);
-    if (msgpack_put_members(&packer, in->record->fields, in->record->field_count, true, 1,
-                            &out->counted, error))
-        return -1;
-    /* Headers of maps, arrays, str and bin: all that is counted as nothing else. */
-    out->counted.framing = (int64_t)out->bytes.length - counted_sum(&out->counted);
-    return 0;
+    return tree_apply(&msgpack_format, in, out, error);
 }
 
 static int msgpack_undo(const struct step *step, struct arena *arena, const struct item *in,

@@ -254,31 +254,33 @@ static size_t wrapping(const struct schema *schema)
     return schema->count == 1 ? 2 : 1;
 }
 
-static int put_by_schema(msgpack_packer *packer, const struct value *value,
-                         const struct schema *schema, int depth, struct counted *counted,
-                         struct tare_error *error)
+static int put_by_schema(struct buffer *out, const struct value *value, const struct schema *schema,
+                         int depth, struct counted *counted, struct tare_error *error)
 {
     const struct member *members = value->as.children.items;
     size_t count = value->as.children.count;
     bool object = value->type == VALUE_OBJECT, array = value->type == VALUE_ARRAY;
     if (schema && !schema->is_array && array) {
-        msgpack_pack_array(packer, wrapping(schema));
-        if (msgpack_put_value(packer, value, depth - 1, counted, error))
-            return -1;
-        if (wrapping(schema) == 2)
-            msgpack_pack_nil(packer);
-        return 0;
+        static const struct value nil = {.type = VALUE_NULL};
+        msgpack_format.head(out, false, wrapping(schema));
+        if (wrapping(schema) == 2) { /* the nil's bytes are framing: it is none of the record's */
+            if (tree_put_value(&msgpack_format, out, value, depth - 1, counted, error))
+                return -1;
+            msgpack_format.plain(out, &nil);
+            return 0;
+        }
+        return tree_put_value(&msgpack_format, out, value, depth - 1, counted, error);
     }
     bool fits = schema && (schema->is_array ? array
                                             : object && names_match(schema->names, schema->count,
                                                                     members, count));
     if (!fits && depth == 1) /* the record itself: its fields are named in errors */
-        return msgpack_put_members(packer, members, count, true, depth, counted, error);
+        return tree_put_members(&msgpack_format, out, members, count, true, depth, counted, error);
     if (!fits)
-        return msgpack_put_value(packer, value, depth - 1, counted, error);
-    msgpack_pack_array(packer, count);
+        return tree_put_value(&msgpack_format, out, value, depth - 1, counted, error);
+    msgpack_format.head(out, false, count);
     for (size_t i = 0; i < count; i++)
-        if (put_by_schema(packer, &members[i].value, schema->children[schema->is_array ? 0 : i],
+        if (put_by_schema(out, &members[i].value, schema->children[schema->is_array ? 0 : i],
                           depth + 1, counted, error)) {
             char shown[SLICE_SHOW_SIZE];
             return depth == 1
@@ -293,12 +295,10 @@ static int array_apply(const struct step *step, struct arena *arena, const struc
 {
     const struct array_state *state = step->state;
     struct value value = record_value(in->record);
-    msgpack_packer packer = msgpack_packer_of(&out->bytes);
     (void)arena;
-    if (put_by_schema(&packer, &value, state->schema, 1, &out->counted, error))
+    if (put_by_schema(&out->bytes, &value, state->schema, 1, &out->counted, error))
         return -1;
-    /* Headers of maps, arrays, str and bin: all that is counted as nothing else. */
-    out->counted.framing = (int64_t)out->bytes.length - counted_sum(&out->counted);
+    tree_count_heads(out);
     return 0;
 }
 
@@ -389,8 +389,7 @@ static int array_table(const struct step *step, struct arena *arena, struct item
     struct value value = schema_value(state->schema, arena);
     struct counted ignored = {0};
     struct buffer bytes = {0};
-    msgpack_packer packer = msgpack_packer_of(&bytes);
-    int failed = msgpack_put_value(&packer, &value, 0, &ignored, error);
+    int failed = tree_put_value(&msgpack_format, &bytes, &value, 0, &ignored, error);
     if (!failed) {
         out->bytes = (struct buffer){.data = arena_copy(arena, bytes.data, bytes.length),
                                      .length = bytes.length};

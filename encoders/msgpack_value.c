@@ -2,6 +2,8 @@
  * are bin, so that types survive; each integer takes the shortest form, each real 64 bits. */
 #include "encoders/msgpack_value.h"
 
+#include <msgpack.h>
+
 #include "encoders/reading.h"
 
 static int write_bytes(void *data, const char *bytes, size_t length)
@@ -10,106 +12,59 @@ static int write_bytes(void *data, const char *bytes, size_t length)
     return 0;
 }
 
-msgpack_packer msgpack_packer_of(struct buffer *out)
+static msgpack_packer packer_of(struct buffer *out)
 {
     msgpack_packer packer;
     msgpack_packer_init(&packer, out, write_bytes);
     return packer;
 }
 
-static int check_length(struct slice bytes, struct tare_error *error)
+static void put_head(struct buffer *out, bool named, size_t count)
 {
-    if (bytes.length > UINT32_MAX)
-        return error_set(error, TARE_USAGE, "longer than the 2^32 - 1 bytes that 'msgpack' holds");
-    return 0;
-}
-
-/* A str; its header is framing. Text that is no UTF-8 would not survive other readers. */
-static int pack_text(msgpack_packer *packer, struct slice text, struct tare_error *error)
-{
-    if (check_length(text, error))
-        return -1;
-    if (!slice_utf8(text))
-        return error_set(error, TARE_USAGE, "text that is no UTF-8, which 'msgpack' cannot hold");
-    msgpack_pack_str(packer, text.length);
-    msgpack_pack_str_body(packer, text.bytes, text.length);
-    return 0;
-}
-
-int msgpack_put_members(msgpack_packer *packer, const struct member *members, size_t count,
-                        bool named, int depth, struct counted *counted, struct tare_error *error)
-{
-    if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "nested deeper than %d levels", ENCODING_DEPTH_MAX);
-    if (count > UINT32_MAX)
-        return error_set(error, TARE_USAGE,
-                         "more than 2^32 - 1 members, which 'msgpack' cannot hold");
+    msgpack_packer packer = packer_of(out);
     if (named)
-        msgpack_pack_map(packer, count);
+        msgpack_pack_map(&packer, count);
     else
-        msgpack_pack_array(packer, count);
-    for (size_t i = 0; i < count; i++) {
-        char shown[SLICE_SHOW_SIZE];
-        if (named && pack_text(packer, members[i].name, error))
-            return error_prefix(error, "the name '%s'", slice_show(members[i].name, shown));
-        if (named)
-            counted->field_names += (int64_t)members[i].name.length;
-        if (msgpack_put_value(packer, &members[i].value, depth, counted, error))
-            return depth == 1
-                       ? error_prefix(error, "field '%s'", slice_show(members[i].name, shown))
-                       : -1;
-    }
-    return 0;
+        msgpack_pack_array(&packer, count);
 }
 
-/* A number, boolean or null: what is stored, header and all, less its text is number form. */
-static void pack_plain(msgpack_packer *packer, const struct value *value, struct counted *counted)
+static void put_text(struct buffer *out, struct slice text)
 {
-    const struct buffer *out = packer->data;
-    size_t start = out->length;
+    msgpack_packer packer = packer_of(out);
+    msgpack_pack_str(&packer, text.length);
+    msgpack_pack_str_body(&packer, text.bytes, text.length);
+}
+
+static void put_bytes(struct buffer *out, struct slice bytes)
+{
+    msgpack_packer packer = packer_of(out);
+    msgpack_pack_bin(&packer, bytes.length);
+    msgpack_pack_bin_body(&packer, bytes.bytes, bytes.length);
+}
+
+static void put_plain(struct buffer *out, const struct value *value)
+{
+    msgpack_packer packer = packer_of(out);
     if (value->type == VALUE_INTEGER)
-        msgpack_pack_int64(packer, value->as.integer);
+        msgpack_pack_int64(&packer, value->as.integer);
     else if (value->type == VALUE_DOUBLE)
-        msgpack_pack_double(packer, value->as.real);
+        msgpack_pack_double(&packer, value->as.real);
     else if (value->type == VALUE_NULL)
-        msgpack_pack_nil(packer);
+        msgpack_pack_nil(&packer);
     else if (value->as.boolean)
-        msgpack_pack_true(packer);
+        msgpack_pack_true(&packer);
     else
-        msgpack_pack_false(packer);
-    int64_t text = value_text_length(value);
-    counted->values += text;
-    counted->number_form += (int64_t)(out->length - start) - text;
+        msgpack_pack_false(&packer);
 }
 
-int msgpack_put_value(msgpack_packer *packer, const struct value *value, int depth,
-                      struct counted *counted, struct tare_error *error)
-{
-    struct slice bytes = value->as.text;
-    switch (value->type) {
-    case VALUE_NULL:
-    case VALUE_BOOLEAN:
-    case VALUE_INTEGER:
-    case VALUE_DOUBLE:
-        pack_plain(packer, value, counted);
-        return 0;
-    case VALUE_TEXT:
-        counted->values += (int64_t)bytes.length;
-        return pack_text(packer, bytes, error);
-    case VALUE_BYTES:
-        if (check_length(bytes, error))
-            return -1;
-        counted->values += (int64_t)bytes.length;
-        msgpack_pack_bin(packer, bytes.length);
-        msgpack_pack_bin_body(packer, bytes.bytes, bytes.length);
-        return 0;
-    case VALUE_ARRAY:
-    case VALUE_OBJECT:
-        return msgpack_put_members(packer, value->as.children.items, value->as.children.count,
-                                   value->type == VALUE_OBJECT, depth + 1, counted, error);
-    }
-    return error_set(error, TARE_USAGE, "a value without a type");
-}
+const struct tree_format msgpack_format = {
+    .name = "msgpack",
+    .length_most = UINT32_MAX,
+    .head = put_head,
+    .text = put_text,
+    .bytes = put_bytes,
+    .plain = put_plain,
+};
 
 /* Reading: msgpack-c's own template of an unpacker (unpack_template.h), with callbacks that make
  * values in the arena. msgpack_unpack_next() reads 32 levels and no more. */

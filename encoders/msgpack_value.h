@@ -2,20 +2,10 @@
 #ifndef TARE_ENCODERS_MSGPACK_VALUE_H
 #define TARE_ENCODERS_MSGPACK_VALUE_H
 
-#include <msgpack.h>
-
 #include "encoders/encoding.h"
+#include "encoders/tree.h"
 
-/* A packer that appends to the buffer. */
-msgpack_packer msgpack_packer_of(struct buffer *out);
-
-/* Appends and counts a value, headers apart: what is not counted when all is written is framing.
- * depth: containers around it and it, if it is one. */
-int msgpack_put_value(msgpack_packer *packer, const struct value *value, int depth,
-                      struct counted *counted, struct tare_error *error);
-/* An object as a map, or an array. */
-int msgpack_put_members(msgpack_packer *packer, const struct member *members, size_t count,
-                        bool named, int depth, struct counted *counted, struct tare_error *error);
+extern const struct tree_format msgpack_format;
 
 /* Levels that are read beyond ENCODING_DEPTH_MAX, for what msgpack-array puts around values. */
 #define MSGPACK_DEPTH_MORE 64

@@ -15,10 +15,11 @@ from tap import Skip, Tare, counted, run_jobs, shares  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENCODINGS = ("redis:hash", "redis:hash@index", "redis:hash@listpack", "redis:string+json",
-             "redis:string+msgpack", "redis:hash@ttl=864000")
+             "redis:string+msgpack", "redis:hash@ttl=864000",
+             "redis:string+msgpack-array+zstd-dict")
 # (data set, encodings, share of the records): values of kv are ten times as long.
 CELLS = (("ycsb", ENCODINGS, 1.0),
-         ("player:varied", ("redis:hash", "redis:string+json"), 1.0),
+         ("player:varied", ("redis:hash", "redis:hash+short", "redis:string+json"), 1.0),
          ("player", ("redis:hash@ttl=864000",), 1.0),
          ("kv:minlength=20,maxlength=20,keyprefix=session:", ("redis:string",), 1.0),
          ("kv", ("redis:string", "redis:string@ttl=864000"), 0.1))

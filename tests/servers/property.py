@@ -132,8 +132,9 @@ def draw_shape(number, seed):
     kind = draw.choices(("ycsb", "kv", "player"), (6, 3, 1))[0]
     if kind == "player":
         return Shape(kind, records, number + 1, varied=draw.random() < 0.7, ttl=ttl,
-                     encoding=draw.choice(("redis:hash", "redis:string+json",
-                                           "redis:string+msgpack"))), draw
+                     encoding=draw.choice(("redis:hash", "redis:hash+short", "redis:string+json",
+                                           "redis:string+msgpack", "redis:string+msgpack-array",
+                                           "redis:string+cbor+zstd"))), draw
     key = near(draw, EDGES, 1000, 1) if draw.random() < 0.5 else draw.randint(1, 40)
     if kind == "kv":
         least, most = draw_lengths(draw, 20000)
@@ -146,7 +147,8 @@ def draw_shape(number, seed):
         least, most = draw_lengths(draw, 20000 if fields <= 8 else 2000 if fields <= 64 else 200)
         least = min(least, most)
         encoding = draw.choices(("redis:hash", "redis:hash@listpack", "redis:hash@index",
-                                 "redis:string+json", "redis:string+msgpack"), (6, 2, 1, 1, 1))[0]
+                                 "redis:string+json", "redis:string+msgpack", "redis:hash+short",
+                                 "redis:string+short+cbor+lz4"), (6, 2, 1, 1, 1, 1, 1))[0]
         shape = Shape(kind, records, number + 1, key=key, fields=fields,
                       name=draw.randint(1, 37) if draw.random() < 0.5 else 5, least=least,
                       most=most, ordered=draw.random() < 0.2, ttl=ttl, encoding=encoding)

@@ -638,6 +638,54 @@ static void tables_that_are_none_are_refused(void **state)
     arena_free(&arena);
 }
 
+/* Compressors on what is empty, small, and not to be compressed. */
+static void bytes_of_any_length_are_read_back(void **state)
+{
+    (void)state;
+    static const char *const chains[] = {"value",        "value+zstd",
+                                         "value+lz4",    "value+gzip",
+                                         "value+snappy", "value+gzip+zstd+snappy+lz4"};
+    static const size_t lengths[] = {0, 1, 2, 15, 16, 17, 300, 4095, 65535, 65536, 65537, 300000};
+    struct tare_error error = {0};
+    struct arena arena = {0};
+    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
+        struct encoding *encoding = encoding_parse_steps(chains[i], &error);
+        for (size_t j = 0; j < 2 * sizeof lengths / sizeof lengths[0]; j++) {
+            size_t length = lengths[j / 2];
+            struct random random = random_at(1, (int64_t)j, 0);
+            arena_reset(&arena);
+            char *bytes = arena_take(&arena, length + 1);
+            if (j % 2)
+                random_bytes(&random, bytes, length);
+            else
+                memset(bytes, 'x', length);
+            struct member field = {slice_text("value"),
+                                   {.type = VALUE_BYTES, .as.text = slice_of(bytes, length)}};
+            struct record record = {.key = {"k", 1}, .fields = &field, .field_count = 1};
+            struct slice encoded;
+            struct counted counted;
+            assert_int_equal(encoding_bytes(encoding, &record, &arena, &encoded, &counted, &error),
+                             0);
+            assert_int_equal(counted.values, length);
+            assert_int_equal(counted.values + counted.compression, encoded.length);
+            assert_int_equal(counted_sum(&counted), encoded.length);
+            struct buffer stream = {0};
+            struct slice item;
+            size_t framed;
+            struct record back;
+            encoding_frame(encoding, encoded, &stream);
+            assert_int_equal(
+                encoding_unframe(encoding, buffer_slice(&stream), true, &item, &framed, &error), 0);
+            assert_int_equal(framed, stream.length);
+            assert_int_equal(encoding_undo(encoding, item, &arena, &back, &error), 0);
+            assert_same_members(back.fields, &field, 1);
+            buffer_free(&stream);
+        }
+        encoding_free(encoding);
+    }
+    arena_free(&arena);
+}
+
 static void json_escapes_no_more_than_it_must(void **state)
 {
     (void)state;
@@ -860,6 +908,7 @@ int main(void)
         cmocka_unit_test(cbor_is_read_back),
         cmocka_unit_test(bson_is_read_back),
         cmocka_unit_test(what_is_compressed_is_read_back),
+        cmocka_unit_test(bytes_of_any_length_are_read_back),
         cmocka_unit_test(what_is_learned_is_kept_and_read_back),
         cmocka_unit_test(short_names_cannot_be_taken_for_others),
         cmocka_unit_test(a_schema_takes_the_names),
