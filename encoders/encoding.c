@@ -388,6 +388,7 @@ void encoding_free(struct encoding *encoding)
         close_step(&encoding->steps[i]);
     for (size_t i = 0; i < sizeof encoding->scratch / sizeof encoding->scratch[0]; i++)
         buffer_free(&encoding->scratch[i]);
+    free(encoding->index_field);
     free(encoding->options_text);
     free(encoding->text);
     free(encoding);
@@ -530,6 +531,46 @@ static int learn_step(struct encoding *encoding, size_t place, struct dataset *d
     return step->kind->learned(step, (double)records / (double)looks, error);
 }
 
+/* The field of a secondary index by the name that it has in the store: a step may have given the
+ * records' fields other names. A path "a.b" is a field of an object. */
+static int rename_index(struct encoding *encoding, struct arena *arena, struct tare_error *error)
+{
+    struct buffer name = {0};
+    struct member outer = {slice_of("", 0), {.type = VALUE_NULL}};
+    struct member *innermost = &outer;
+    for (const char *part = encoding->index.field; part;) {
+        size_t length = strcspn(part, ".");
+        struct member *member = arena_take(arena, sizeof *member);
+        *member = (struct member){slice_of(part, length), {.type = VALUE_NULL}};
+        innermost->value = (struct value){.type = VALUE_OBJECT, .as.children = {member, 1}};
+        innermost = member;
+        part = part[length] ? part + length + 1 : NULL;
+    }
+    struct record record = {
+        .key = slice_of("", 0), .fields = outer.value.as.children.items, .field_count = 1};
+    struct item item = {.form = FORM_RECORD, .record = &record};
+    for (size_t i = 0; i < encoding->step_count; i++) {
+        const struct step *step = &encoding->steps[i];
+        struct item next = item;
+        if (step->kind->gives != FORM_RECORD)
+            break;
+        if (step->kind->apply(step, arena, &item, &next, error))
+            return -1;
+        item = next;
+    }
+    const struct member *member = item.record->fields;
+    while (1) {
+        buffer_append(&name, member->name.bytes, member->name.length);
+        if (member->value.type != VALUE_OBJECT)
+            break;
+        buffer_byte(&name, '.');
+        member = member->value.as.children.items;
+    }
+    encoding->index_field = buffer_steal(&name);
+    encoding->index.field = encoding->index_field;
+    return 0;
+}
+
 int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t records,
                    struct tare_error *error)
 {
@@ -540,6 +581,8 @@ int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t r
     for (size_t i = 0; !failed && i < encoding->step_count; i++)
         if (encoding->steps[i].kind->learn)
             failed = learn_step(encoding, i, dataset, records, &arena, error);
+    if (!failed && encoding->index.field)
+        failed = rename_index(encoding, &arena, error);
     arena_free(&arena);
     encoding->learned = !failed;
     return failed;

@@ -115,10 +115,11 @@ struct encoding {
     size_t step_count;
     struct shape_options options;
     struct object_index index; /* of options.field, by the shape's check */
-    bool step_defaulted;      /* the first step is the shape's default one */
-    bool learned;             /* encoding_learn() was called */
-    char *options_text;       /* as given: "@index@ttl=864000"; "" where there are none */
-    struct buffer scratch[3]; /* two for the chain's steps in turn, one for the shape */
+    char *index_field;         /* its field, where steps gave it another name */
+    bool step_defaulted;       /* the first step is the shape's default one */
+    bool learned;              /* encoding_learn() was called */
+    char *options_text;        /* as given: "@index@ttl=864000"; "" where there are none */
+    struct buffer scratch[3];  /* two for the chain's steps in turn, one for the shape */
 };
 
 extern const struct step_kind *const step_kinds[];   /* NULL-terminated */

@@ -323,7 +323,11 @@ static void tables_are_objects_of_the_store(void **state)
          OBJECT_STRING,
          {"tare:msgpack-array"},
          "\x82\xa4name\xc0\xa5level\xc0"},
-        {"mongodb:document+short", 1, OBJECT_DOCUMENT, {"tare:short"}, NULL},
+        {"mongodb:document+short@id=objectid@index=level",
+         1,
+         OBJECT_DOCUMENT,
+         {"tare:short"},
+         NULL},
         {"mongodb:blob+short+msgpack-array",
          2,
          OBJECT_DOCUMENT,
@@ -350,6 +354,8 @@ static void tables_are_objects_of_the_store(void **state)
                              object->body.length +
                                  (object->type == OBJECT_STRING ? object->key.length : 0));
             assert_int_equal(counted_sum(&object->counted), object->counted.dictionary);
+            if (object->index_count) /* of the name that the field has in the store */
+                assert_string_equal(object->indexes[0].field, "b");
         }
         encoding_free(encoding);
     }
