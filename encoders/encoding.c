@@ -519,10 +519,9 @@ static int learn_step(struct encoding *encoding, size_t place, struct dataset *d
     for (int64_t i = 0; i < looks; i++) {
         struct record record = {0};
         struct item item;
-        /* i * records / looks without leaving int64_t */
-        int64_t index = records / looks * i + records % looks * i / looks;
         arena_reset(arena);
-        if (dataset_read(dataset, index, arena, &record, error))
+        if (dataset_read(dataset, dataset_spread(records, looks, i), arena, &record, error) ||
+            (i % 256 == 0 && dataset->interrupted && dataset->interrupted(error)))
             return -1;
         if (apply_record(encoding, &record, place, arena, &item, error) ||
             step->kind->learn(step, &item, error))

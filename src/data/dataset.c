@@ -170,8 +170,7 @@ int64_t dataset_sample_size(const struct dataset *dataset, int64_t records, int6
     return count >= sample ? count : (sample + count - 1) / count * count;
 }
 
-/* i * whole / parts without leaving int64_t */
-static int64_t spread(int64_t whole, int64_t parts, int64_t i)
+int64_t dataset_spread(int64_t whole, int64_t parts, int64_t i)
 {
     return whole / parts * i + whole % parts * i / parts;
 }
@@ -182,9 +181,9 @@ int64_t dataset_sample_index(const struct dataset *dataset, int64_t records, int
     if (sampled == records)
         return i;
     if (!dataset->kind->survey)
-        return spread(records, sampled, i);
+        return dataset_spread(records, sampled, i);
     int64_t count = dataset->count;
-    return spread(records / count, sampled, i) * count + i % count;
+    return dataset_spread(records / count, sampled, i) * count + i % count;
 }
 
 void dataset_close(struct dataset *dataset)

@@ -80,6 +80,8 @@ int64_t dataset_sample_size(const struct dataset *dataset, int64_t records, int6
                             int64_t sample);
 int64_t dataset_sample_index(const struct dataset *dataset, int64_t records, int64_t sampled,
                              int64_t i);
+/* i * whole / parts without leaving int64_t: the i-th of `parts` places spread over `whole`. */
+int64_t dataset_spread(int64_t whole, int64_t parts, int64_t i);
 
 /* The table, NULL-terminated; and the start-up check that rejects an entry with
  * a missing member or a name twice. */
