@@ -240,14 +240,16 @@ static void predict_steps(const struct redis_model *redis, int64_t records, int6
                           int64_t expiring, struct prediction *prediction)
 {
     int64_t size = bucket_bytes(redis), buckets = key_buckets(redis, keys);
-    int64_t tables = expiring > 0 && expiring == keys ? 2 : 1;
-    double keys_per_record = (double)keys / (double)records;
+    /* Keys that stand there however many records there are, and don't expire. */
+    int64_t once = redis->once_keys + (int64_t)redis->shared_count;
+    int64_t tables = expiring > 0 && expiring == keys - once ? 2 : 1;
+    double keys_per_record = (double)(keys - once) / (double)records;
     int64_t next = buckets;
     for (size_t i = 0; i < sizeof prediction->steps / sizeof *prediction->steps; i++) {
         if (next > INT64_MAX / (4 * REDIS_BUCKET * REDIS_BUCKET_PLACES))
             break;
         prediction->steps[prediction->step_count++] = (struct table_step){
-            .records = (int64_t)floor((double)capacity(redis, next) / keys_per_record) + 1,
+            .records = (int64_t)floor((double)(capacity(redis, next) - once) / keys_per_record) + 1,
             .bytes = tables * usable(redis, next * 2 * size),
             .freed_after = tables * usable(redis, next * size)};
         next *= 2;

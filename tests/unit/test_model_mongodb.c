@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,9 +226,36 @@ static void test_ascending_keys(void **state)
     model_close(model);
 }
 
+/* A document that is kept once is one, whatever the sample's records stand for. */
+static void test_once(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct prediction one = {0}, none = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 1000, &content);
+    struct object table = {.type = OBJECT_DOCUMENT,
+                           .key = slice_text("tare:short"),
+                           .body = slice_of(NULL, 9000),
+                           .once = true};
+    assert_int_equal(0,
+                     model->kind->predict(model, 1000, 50000, content * 50, NULL, &none, &error));
+    assert_int_equal(0, model->kind->add(model, &table, &error));
+    assert_int_equal(
+        0, model->kind->predict(model, 1000, 50000, content * 50 + 9000, NULL, &one, &error));
+    double mine = blocks_of_size(&one, 10240) - blocks_of_size(&none, 10240);
+    assert_true(mine > 0.999 && mine < 1.001);
+    assert_int_equal(llround(one.blocks.content - none.blocks.content), 9000);
+    prediction_free(&one);
+    prediction_free(&none);
+    model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_once),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_tcmalloc),
         cmocka_unit_test(test_blocks_of_ycsb),

@@ -631,6 +631,36 @@ static void steps_and_the_peak_of_the_key_table(void **state)
     model_close(model);
 }
 
+static void what_is_kept_once_is_no_part_of_a_sample(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "", 8);
+    struct model *with = open_model(&build, NULL), *without = open_model(&build, NULL);
+    struct prediction one = {0}, none = {0};
+    int64_t counted = 0;
+    struct object table = {.type = OBJECT_STRING,
+                           .key = slice_text("tare:kept-1"),
+                           .body = slice_of(filler, 5000),
+                           .once = true};
+    int64_t once = add_object(with, &table);
+    for (int64_t i = 0; i < 1000; i++) {
+        counted += add_record(with, "s20", i);
+        add_record(without, "s20", i);
+    }
+    for (int64_t factor = 1; factor <= 100; factor *= 100) {
+        predict(with, 1000, 1000 * factor, counted * factor + once, NULL, &one);
+        predict(without, 1000, 1000 * factor, counted * factor, NULL, &none);
+        /* object, entry, key, value: 16 + 24 + 16 + 5,120 (3 + 5,000 + 1) */
+        assert_int_equal(one.allocated - none.allocated, 16 + 24 + 16 + 5120);
+    }
+    /* It takes a place in the key table, so that the next step comes a record earlier. */
+    assert_int_equal(one.steps[0].records, none.steps[0].records - 1);
+    prediction_free(&one);
+    prediction_free(&none);
+    model_close(with);
+    model_close(without);
+}
+
 static void an_expiry_costs_an_entry_and_a_bucket(void **state)
 {
     (void)state;
@@ -733,6 +763,7 @@ int main(void)
         cmocka_unit_test(a_branch_can_be_given_and_read),
         cmocka_unit_test(a_sample_predicts_as_all_records_do),
         cmocka_unit_test(steps_and_the_peak_of_the_key_table),
+        cmocka_unit_test(what_is_kept_once_is_no_part_of_a_sample),
         cmocka_unit_test(an_expiry_costs_an_entry_and_a_bucket),
         cmocka_unit_test(a_full_key_table_grows_where_the_cron_lets_it),
         cmocka_unit_test(nothing_costs_nothing),
