@@ -512,10 +512,10 @@ int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *a
 #define SAMPLE_MOST 10000
 
 static int learn_step(struct encoding *encoding, size_t place, struct dataset *dataset,
-                      int64_t records, struct arena *arena, struct tare_error *error)
+                      int64_t looks, int64_t records, struct arena *arena,
+                      struct tare_error *error)
 {
     const struct step *step = &encoding->steps[place];
-    int64_t looks = records < SAMPLE_MOST ? records : SAMPLE_MOST;
     for (int64_t i = 0; i < looks; i++) {
         struct record record = {0};
         struct item item;
@@ -573,13 +573,20 @@ static int rename_index(struct encoding *encoding, struct arena *arena, struct t
 int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t records,
                    struct tare_error *error)
 {
+    int64_t looks = records < SAMPLE_MOST ? records : SAMPLE_MOST;
+    return encoding_learn_from(encoding, dataset, looks, records, error);
+}
+
+int encoding_learn_from(struct encoding *encoding, struct dataset *dataset, int64_t looks,
+                        int64_t records, struct tare_error *error)
+{
     struct arena arena = {0};
     int failed = 0;
     if (encoding->learned || records == 0)
         return 0;
     for (size_t i = 0; !failed && i < encoding->step_count; i++)
         if (encoding->steps[i].kind->learn)
-            failed = learn_step(encoding, i, dataset, records, &arena, error);
+            failed = learn_step(encoding, i, dataset, looks, records, &arena, error);
     if (!failed && encoding->index.field)
         failed = rename_index(encoding, &arena, error);
     arena_free(&arena);

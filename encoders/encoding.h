@@ -152,6 +152,9 @@ int encoding_bytes(struct encoding *encoding, const struct record *record, struc
  * calls do nothing. */
 int encoding_learn(struct encoding *encoding, struct dataset *dataset, int64_t records,
                    struct tare_error *error);
+/* The same from so many records, evenly spread. */
+int encoding_learn_from(struct encoding *encoding, struct dataset *dataset, int64_t looks,
+                        int64_t records, struct tare_error *error);
 /* How many of the steps learn, and so keep a table. */
 size_t encoding_table_count(const struct encoding *encoding);
 /* The tables as objects of the store, under keys of their own, "tare:STEP": whoever reads the

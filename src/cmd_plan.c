@@ -32,7 +32,7 @@ static int plan_run(int argc, char **argv, struct tare_error *error)
         report.seed = arguments.selection.seed;
         for (size_t i = 0; !failed && i < requests.count; i++) {
             struct cell cell = {0};
-            failed = cell_predict(&requests.items[i], &report, &cell, error);
+            failed = cell_predict(&requests.items[i], &report, &cell, true, error);
             if (failed)
                 cell_free(&cell);
             else

@@ -93,9 +93,9 @@ struct cell_progress {
 int cell_measure(const struct cell_request *request, struct report *report, struct cell *cell,
                  const struct cell_progress *progress, struct tare_error *error);
 
-/* Predicts one cell; no server is started. */
+/* Predicts one cell; no server is started. advise: also what would make it smaller. */
 int cell_predict(const struct cell_request *request, struct report *report, struct cell *cell,
-                 struct tare_error *error);
+                 bool advise, struct tare_error *error);
 
 /* The kernel's and the machine's facts that a reader of the figures needs. */
 void cell_environment(struct figures *environment);

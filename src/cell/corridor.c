@@ -51,6 +51,8 @@ int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *e
     arena_reset(&corridor->arena);
     if (dataset_read(corridor->dataset, index, &corridor->arena, &record, error))
         return -1;
+    if (corridor->sample)
+        sample_offer(corridor->sample, &record);
     return encoding_apply(corridor->request->encoding, &record, &corridor->arena, take_object,
                           corridor, error);
 }

@@ -4,7 +4,7 @@
 #define TARE_CELL_CORRIDOR_H
 
 #include "cell/cell_request.h"
-#include "data/dataset.h"
+#include "data/sample.h"
 #include "model/model.h"
 
 struct corridor {
@@ -13,6 +13,7 @@ struct corridor {
     struct arena arena;
     struct model *model;    /* objects go to it, where not NULL */
     struct store *store;    /* and to it, where not NULL */
+    struct sample *sample;  /* takes of the records that pass, where not NULL */
     struct counted counted; /* of all objects so far */
 };
 
@@ -22,9 +23,15 @@ int corridor_open(struct corridor *corridor, const struct cell_request *request,
 int corridor_tables(struct corridor *corridor, struct tare_error *error);
 /* Record `index` through the corridor. */
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error);
+/* Passes `sampled` records, an even spread of the request's, and predicts all of them by the
+ * corridor's model, which is new. *counted: scaled to all. Fill *prediction with zeros before, and
+ * free it in any case. */
+int corridor_predict(struct corridor *corridor, int64_t sampled, const struct figures *inputs,
+                     struct counted *counted, struct prediction *prediction,
+                     struct tare_error *error);
 /* What the data set's options mean; the caller frees. NULL: nothing to say. */
 char *corridor_dataset_summary(const struct corridor *corridor);
-void corridor_close(struct corridor *corridor); /* not the model, not the store */
+void corridor_close(struct corridor *corridor); /* not the model, not the store, not the sample */
 
 /* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at up
  * to 100,000 records, evenly spread, or all of a file, for the largest ones. */

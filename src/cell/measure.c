@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cell/advice.h"
 #include "cell/corridor.h"
 #include "core/memory.h"
 #include "probes/probe.h"
@@ -33,7 +34,7 @@ struct measuring {
     struct cell *cell;
     const struct cell_progress *progress;
     struct store *store;
-    struct figures settings;
+    struct figures settings, model_settings; /* that tare gives; those and the server's own */
     double progress_shown; /* time of the last call */
 };
 
@@ -309,6 +310,15 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
         ledger_close(ledger, state, &m->corridor.counted, &prediction, &measurement);
         failed = ledger_check(ledger, error);
     }
+    if (!failed && cell->state_count == 0) {
+        const struct advice_question question = {.request = m->corridor.request,
+                                                 .build = &cell->build,
+                                                 .settings = &m->model_settings,
+                                                 .inputs = &ledger->inputs,
+                                                 .sample = m->corridor.sample,
+                                                 .prediction = &prediction};
+        advice_give(&question, ledger);
+    }
     if (!failed) {
         if (cell->state_count == 0)
             checkpoints_over_base(cell, &measurement);
@@ -380,14 +390,13 @@ static int measure(struct measuring *m, struct tare_error *error)
     build_refine(&cell->build, &cell->base);
     cell_set_name(cell, request, m->report);
 
-    struct figures settings = {0};
-    figures_copy(&settings, &m->settings);
-    cell_model_settings(&cell->base, &settings);
-    m->corridor.model = model_open(&cell->build, &settings, error);
-    figures_free(&settings);
+    figures_copy(&m->model_settings, &m->settings);
+    cell_model_settings(&cell->base, &m->model_settings);
+    m->corridor.model = model_open(&cell->build, &m->model_settings, error);
     if (!m->corridor.model)
         return -1;
     m->corridor.store = m->store;
+    m->corridor.sample = sample_open(m->corridor.dataset, cell->records);
     if (measure_steps(m, error))
         return -1;
     cell_marginals(cell);
@@ -416,7 +425,9 @@ int cell_measure(const struct cell_request *request, struct report *report, stru
         m.store->kind->close(m.store);
     model_close(m.corridor.model);
     corridor_close(&m.corridor);
+    sample_free(m.corridor.sample);
     figures_free(&m.settings);
+    figures_free(&m.model_settings);
     cell->complete = !failed;
     if (failed) {
         cell->error = memory_text(error->message);

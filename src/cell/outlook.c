@@ -205,7 +205,7 @@ static int look(const struct cell_request *request, struct report *plans,
     if (request->broken_encoding)
         cell_name_broken(request, plans, &one);
     else
-        failed = cell_predict(request, plans, &one, error);
+        failed = cell_predict(request, plans, &one, false, error);
     struct cell *cell = report_add_cell(plans);
     *cell = one;
     outlook->name = memory_text(cell->name);

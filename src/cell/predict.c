@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cell/advice.h"
 #include "cell/corridor.h"
 #include "core/memory.h"
 #include "stores/process.h"
@@ -32,12 +33,11 @@ void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t re
     /* The dictionary is kept once, whatever the number of records. */
 }
 
-static int predict(struct corridor *corridor, struct cell *cell, struct tare_error *error)
+int corridor_predict(struct corridor *corridor, int64_t sampled, const struct figures *inputs,
+                     struct counted *counted, struct prediction *prediction,
+                     struct tare_error *error)
 {
-    const struct cell_selection *selection = corridor->request->selection;
-    int64_t records = selection->records;
-    int64_t sampled = dataset_sample_size(corridor->dataset, records, EVALUATE_ALL, SAMPLE_SIZE);
-    struct prediction prediction = {0};
+    int64_t records = corridor->request->selection->records;
     int failed = sampled ? corridor_tables(corridor, error) : 0;
     for (int64_t i = 0; !failed && i < sampled; i++)
         failed =
@@ -46,23 +46,46 @@ static int predict(struct corridor *corridor, struct cell *cell, struct tare_err
             ((i & 0xff) == 0 && process_check_interrupt(error));
     if (failed)
         return -1;
-    struct counted counted = corridor->counted;
-    corridor_scale_counted(&counted, sampled, records);
-    failed =
-        corridor->model->kind->predict(corridor->model, sampled, records, counted_sum(&counted),
-                                       &selection->given, &prediction, error);
+    *counted = corridor->counted;
+    corridor_scale_counted(counted, sampled, records);
+    return corridor->model->kind->predict(corridor->model, sampled, records, counted_sum(counted),
+                                          inputs, prediction, error);
+}
+
+static int predict(struct corridor *corridor, struct cell *cell, const struct figures *settings,
+                   bool advise, struct tare_error *error)
+{
+    const struct cell_selection *selection = corridor->request->selection;
+    int64_t records = selection->records;
+    int64_t sampled = dataset_sample_size(corridor->dataset, records, EVALUATE_ALL, SAMPLE_SIZE);
+    struct prediction prediction = {0};
+    struct counted counted;
+    if (advise)
+        corridor->sample = sample_open(corridor->dataset, sampled);
+    int failed =
+        corridor_predict(corridor, sampled, &selection->given, &counted, &prediction, error);
     if (!failed) {
         cell->states = memory_new(sizeof *cell->states);
         cell->state_count = cell->state_capacity = 1;
         ledger_close(&cell->states[0], "settled", &counted, &prediction, NULL);
         failed = ledger_check(&cell->states[0], error);
     }
+    if (!failed && advise) {
+        const struct advice_question question = {.request = corridor->request,
+                                                 .build = &cell->build,
+                                                 .settings = settings,
+                                                 .inputs = &selection->given,
+                                                 .sample = corridor->sample,
+                                                 .prediction = &prediction};
+        advice_give(&question, &cell->states[0]);
+    }
+    sample_free(corridor->sample);
     prediction_free(&prediction);
     return failed;
 }
 
 int cell_predict(const struct cell_request *request, struct report *report, struct cell *cell,
-                 struct tare_error *error)
+                 bool advise, struct tare_error *error)
 {
     struct corridor corridor;
     struct figures settings = {0};
@@ -79,7 +102,7 @@ int cell_predict(const struct cell_request *request, struct report *report, stru
     cell_set_name(cell, request, report);
     if (!failed) {
         corridor.model = model_open(&cell->build, &settings, error);
-        failed = corridor.model ? predict(&corridor, cell, error) : -1;
+        failed = corridor.model ? predict(&corridor, cell, &settings, advise, error) : -1;
         model_close(corridor.model);
     }
     cell->complete = !failed;

@@ -127,3 +127,32 @@ int64_t value_names_length(const struct value *value)
     }
     return length;
 }
+
+static struct slice slice_copy(struct slice slice, struct arena *arena)
+{
+    return slice_of(arena_copy(arena, slice.bytes, slice.length), slice.length);
+}
+
+static struct member *members_copy(const struct member *members, size_t count, struct arena *arena)
+{
+    struct member *copy = arena_take(arena, count * sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        struct value *value = &copy[i].value;
+        copy[i] = members[i];
+        copy[i].name = slice_copy(members[i].name, arena);
+        if (value->type == VALUE_TEXT || value->type == VALUE_BYTES)
+            value->as.text = slice_copy(value->as.text, arena);
+        else if (value->type == VALUE_ARRAY || value->type == VALUE_OBJECT)
+            value->as.children.items =
+                members_copy(value->as.children.items, value->as.children.count, arena);
+    }
+    return copy;
+}
+
+struct record record_copy(const struct record *record, struct arena *arena)
+{
+    struct record copy = *record;
+    copy.key = slice_copy(record->key, arena);
+    copy.fields = members_copy(record->fields, record->field_count, arena);
+    return copy;
+}

@@ -58,6 +58,9 @@ struct slice value_text(const struct value *value, struct arena *arena);
 /* A prefix and a number's decimal text, in the arena: "player:42". */
 struct slice numbered_text(const char *prefix, int64_t number, struct arena *arena);
 
+/* A copy of the record and of all that it holds, in the arena. */
+struct record record_copy(const struct record *record, struct arena *arena);
+
 /* Length of all names inside the value: of an object's members, recursively. */
 int64_t value_names_length(const struct value *value);
 

@@ -122,6 +122,32 @@ void ledger_note(struct ledger *ledger, const char *format, ...)
     ledger->notes[ledger->note_count++] = memory_text(note);
 }
 
+void ledger_advise(struct ledger *ledger, const char *kind, const char *text, const char *change,
+                   int64_t saved, int64_t saved_resident)
+{
+    size_t note = ledger->note_count, place = ledger->advice_count;
+    ledger_note(ledger, "%s", text);
+    if (note == ledger->note_count) /* it is there */
+        return;
+    MEMORY_GROW(ledger->advice, ledger->advice_count, ledger->advice_capacity);
+    for (; place > 0 && ledger->advice[place - 1].saved < saved; place--)
+        ledger->advice[place] = ledger->advice[place - 1];
+    ledger->advice[place] = (struct ledger_advice){.kind = memory_text(kind),
+                                                   .note = note,
+                                                   .change = memory_text(change),
+                                                   .saved = saved,
+                                                   .saved_resident = saved_resident};
+    ledger->advice_count++;
+}
+
+const struct ledger_advice *ledger_advice_of(const struct ledger *ledger, size_t note)
+{
+    for (size_t i = 0; i < ledger->advice_count; i++)
+        if (ledger->advice[i].note == note)
+            return &ledger->advice[i];
+    return NULL;
+}
+
 void ledger_add_block(struct ledger *ledger, const char *kind, int64_t requested, double count)
 {
     MEMORY_GROW(ledger->blocks, ledger->block_count, ledger->block_capacity);
@@ -456,5 +482,10 @@ void ledger_free(struct ledger *ledger)
     for (size_t i = 0; i < ledger->note_count; i++)
         free(ledger->notes[i]);
     free(ledger->notes);
+    for (size_t i = 0; i < ledger->advice_count; i++) {
+        free(ledger->advice[i].kind);
+        free(ledger->advice[i].change);
+    }
+    free(ledger->advice);
     *ledger = (struct ledger){0};
 }

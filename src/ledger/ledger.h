@@ -26,6 +26,14 @@ struct ledger_block {
     double count; /* an expected number; negative where the base holds one that is gone */
 };
 
+/* A note that acts: what would make the cell smaller, by the model. Its text is one of the notes. */
+struct ledger_advice {
+    char *kind;   /* "size class" */
+    size_t note;  /* its place among the ledger's notes */
+    char *change; /* what to weigh instead: an encoding, or a setting as --set takes it; NULL */
+    int64_t saved, saved_resident; /* bytes of total.allocated and total.resident, all records */
+};
+
 /* One closed ledger: a cell in one state. Rows are in account order. */
 struct ledger {
     char *state; /* "settled" */
@@ -41,6 +49,8 @@ struct ledger {
     char *subtotal_name;
     char **notes;
     size_t note_count, note_capacity;
+    struct ledger_advice *advice; /* the most saved first */
+    size_t advice_count, advice_capacity;
     /* plan only */
     int64_t peak_allocated;
     struct table_step steps[4];
@@ -74,6 +84,11 @@ int64_t ledger_bytes(const struct ledger *ledger,
 void ledger_add_block(struct ledger *ledger, const char *kind, int64_t requested, double count);
 void ledger_note(struct ledger *ledger, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Adds a note that acts; the texts are copied, change may be NULL. What saves more goes first. */
+void ledger_advise(struct ledger *ledger, const char *kind, const char *text, const char *change,
+                   int64_t saved, int64_t saved_resident);
+/* The advice whose text is note `note`, or NULL. */
+const struct ledger_advice *ledger_advice_of(const struct ledger *ledger, size_t note);
 void ledger_free(struct ledger *ledger);
 
 /* Shares, >= 0. Of allocated: |unattributed.allocated| / total.allocated. Of resident: the sum of

@@ -115,6 +115,15 @@ struct model *model_open(const struct build *build, const struct figures *settin
                          struct tare_error *error);
 void model_close(struct model *model);
 
+/* A setting up to which an object keeps its small form. */
+struct model_limit {
+    const char *what; /* constant: "listpack limit" */
+    char setting[48]; /* "hash-max-listpack-value" */
+    int64_t value;
+    bool of_elements; /* of their number; else of the length of each */
+};
+#define MODEL_LIMITS_MAX 4
+
 struct model_kind {
     const char *name;        /* "redis" */
     const char *explanation; /* one line for `tare list models` */
@@ -145,6 +154,9 @@ struct model_kind {
     /* Blocks predicted beside blocks counted, by size class; may be NULL. */
     int (*evidence)(struct model *model, const struct figures *base, const struct figures *end,
                     const struct prediction *prediction, struct evidence *evidence);
+    /* The limits by which the form of such an object is chosen; returns how many. May be NULL. */
+    size_t (*limits)(const struct model *model, const struct object *object,
+                     struct model_limit limits[MODEL_LIMITS_MAX]);
     void (*close)(struct model *model);
 };
 

@@ -463,6 +463,26 @@ static const struct published published[] = {
     {0},
 };
 
+/* --- Limits --- */
+
+static size_t limits(const struct model *model, const struct object *object,
+                     struct model_limit limits[MODEL_LIMITS_MAX])
+{
+    const struct redis_model *redis = (const struct redis_model *)model;
+    bool listpack = redis->layout->packed == REDIS_LISTPACK;
+    const char *packed = listpack ? "listpack" : "ziplist";
+    if (object->type != OBJECT_HASH || object->shared)
+        return 0;
+    for (size_t i = 0; i < 2; i++) {
+        limits[i] = (struct model_limit){.what = listpack ? "listpack limit" : "ziplist limit",
+                                         .value = i ? redis->hash_entries : redis->hash_value,
+                                         .of_elements = i != 0};
+        snprintf(limits[i].setting, sizeof limits[i].setting, "hash-max-%s-%s", packed,
+                 i ? "entries" : "value");
+    }
+    return 2;
+}
+
 const struct model_kind model_redis = {
     .name = "redis",
     .explanation = "Redis 3.2 to 8.2 and Valkey 7.2 to 9.1: objects, strings, tables, listpacks, "
@@ -475,5 +495,6 @@ const struct model_kind model_redis = {
     .measure = redis_measure,
     .state_inputs = state_inputs,
     .evidence = redis_evidence,
+    .limits = limits,
     .close = close,
 };
