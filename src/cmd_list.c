@@ -1,7 +1,8 @@
-/* tare list [encodings|stores|probes|datasets|models|accounts] */
+/* tare list [encodings|stores|probes|datasets|models|accounts|notes] */
 #include <stdio.h>
 #include <string.h>
 
+#include "cell/advice.h"
 #include "command.h"
 #include "core/options.h"
 #include "data/dataset.h"
@@ -96,12 +97,20 @@ static void list_accounts(void)
                basis_names[accounts[i]->basis], accounts[i]->explanation);
 }
 
+static void list_notes(void)
+{
+    printf("notes: what would make a cell smaller, each saving by the model\n");
+    for (size_t i = 0; advice_kinds[i]; i++)
+        printf("  %-16s %s\n", advice_kinds[i]->name, advice_kinds[i]->summary);
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
 } lists[] = {
     {"encodings", list_encodings}, {"stores", list_stores}, {"probes", list_probes},
     {"datasets", list_datasets},   {"models", list_models}, {"accounts", list_accounts},
+    {"notes", list_notes},
 };
 
 #define LIST_COUNT (sizeof lists / sizeof lists[0])
@@ -139,8 +148,8 @@ static int list_run(int argc, char **argv, struct tare_error *error)
 
 const struct command command_list = {
     .name = "list",
-    .summary = "what tare knows: encodings, stores, probes, data sets, models, accounts",
-    .usage = "usage: tare list [encodings|stores|probes|datasets|models|accounts]\n",
+    .summary = "what tare knows: encodings, stores, probes, data sets, models, accounts, notes",
+    .usage = "usage: tare list [encodings|stores|probes|datasets|models|accounts|notes]\n",
     .examples = "  tare list encodings\n  tare list accounts\n",
     .run = list_run,
 };

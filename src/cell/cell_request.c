@@ -16,8 +16,10 @@ const char *cell_request_encoding(const struct cell_request *request)
 /* Which parts a name needs so that each cell is told from this other one with its encoding. */
 static void tell_apart(struct cell_request *a, struct cell_request *b)
 {
-    if (strcmp(cell_request_encoding(a), cell_request_encoding(b)) != 0)
+    if (strcmp(cell_request_encoding(a), cell_request_encoding(b)) != 0) {
+        a->compared = b->compared = true;
         return;
+    }
     const struct cell_selection *x = a->selection, *y = b->selection;
     if (a->server.text && b->server.text && strcmp(a->server.text, b->server.text) != 0) {
         if (a->server.engine && b->server.engine && a->server.kind == b->server.kind &&

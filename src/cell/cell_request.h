@@ -39,6 +39,7 @@ struct cell_request {
      * then says which. */
     bool name_needs_engine, name_needs_server, name_needs_dataset, name_needs_records,
         name_needs_settings;
+    bool compared; /* another request has another encoding */
     /* A cell of a job that can't be run here, and why (status TARE_STORE): it fails alone. */
     char *broken_encoding; /* NULL: it can be run */
     struct tare_error broken;

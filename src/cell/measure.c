@@ -9,6 +9,7 @@
 
 #include "cell/advice.h"
 #include "cell/corridor.h"
+#include "cell/timing.h"
 #include "core/memory.h"
 #include "probes/probe.h"
 #include "stores/process.h"
@@ -35,7 +36,7 @@ struct measuring {
     const struct cell_progress *progress;
     struct store *store;
     struct figures settings, model_settings; /* that tare gives; those and the server's own */
-    double progress_shown; /* time of the last call */
+    double progress_shown;                   /* time of the last call */
 };
 
 static double now_seconds(void)
@@ -399,6 +400,8 @@ static int measure(struct measuring *m, struct tare_error *error)
     m->corridor.sample = sample_open(m->corridor.dataset, cell->records);
     if (measure_steps(m, error))
         return -1;
+    if (request->compared)
+        timing_measure(request->encoding, m->corridor.sample, &cell->encode_ns, &cell->decode_ns);
     cell_marginals(cell);
     return 0;
 }

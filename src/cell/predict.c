@@ -4,6 +4,7 @@
 
 #include "cell/advice.h"
 #include "cell/corridor.h"
+#include "cell/timing.h"
 #include "core/memory.h"
 #include "stores/process.h"
 
@@ -78,6 +79,9 @@ static int predict(struct corridor *corridor, struct cell *cell, const struct fi
                                                  .sample = corridor->sample,
                                                  .prediction = &prediction};
         advice_give(&question, &cell->states[0]);
+        if (corridor->request->compared)
+            timing_measure(corridor->request->encoding, corridor->sample, &cell->encode_ns,
+                           &cell->decode_ns);
     }
     sample_free(corridor->sample);
     prediction_free(&prediction);

@@ -26,7 +26,8 @@ struct ledger_block {
     double count; /* an expected number; negative where the base holds one that is gone */
 };
 
-/* A note that acts: what would make the cell smaller, by the model. Its text is one of the notes. */
+/* A note that acts: what would make the cell smaller, by the model. Its text is one of the notes.
+ */
 struct ledger_advice {
     char *kind;   /* "size class" */
     size_t note;  /* its place among the ledger's notes */
@@ -134,6 +135,7 @@ struct cell {
     size_t checkpoint_count, checkpoint_capacity;
     struct figures base; /* raw figures of the base */
     double load_seconds, client_cpu_seconds, server_cpu_seconds;
+    double encode_ns, decode_ns; /* processor time a record, median; 0: not known */
     int64_t repeats;
     char *dataset_summary; /* what the data set's options mean: "10 fields x 100 bytes"; may be NULL
                             */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ledger/ranking.h"
 #include "report/number.h"
 #include "report/report.h"
 
@@ -33,6 +34,12 @@ enum column {
     COLUMN_HIGH,
     COLUMN_SPREAD_LOW,
     COLUMN_SPREAD_HIGH,
+    COLUMN_RANK,
+    COLUMN_PLAIN,
+    COLUMN_RATIO,
+    COLUMN_DIFFERENCE,
+    COLUMN_ENCODE,
+    COLUMN_DECODE,
     COLUMN_COUNT
 };
 
@@ -57,6 +64,12 @@ static const char *const column_names[COLUMN_COUNT + 1] = {
     "bytes_high",
     "spread_low",
     "spread_high",
+    "rank",
+    "plain",
+    "ratio",
+    "difference_per_record",
+    "encode_ns",
+    "decode_ns",
     NULL,
 };
 
@@ -85,8 +98,44 @@ static void write_integer(struct buffer *out, bool there, int64_t number, bool l
     buffer_byte(out, last ? '\n' : ',');
 }
 
-static void write_row(struct buffer *out, const struct cell *cell, const struct ledger *ledger,
-                      const struct ledger_row *row)
+static void write_time(struct buffer *out, const struct cell *cell, double nanoseconds, bool last)
+{
+    char number[NUMBER_SIZE] = "";
+
+    /* A prediction's CSV is the same each time; processor time is not. */
+    write_field(out,
+                nanoseconds > 0 && !cell->predicted ? number_fixed(number, nanoseconds) : number,
+                last);
+}
+
+/* Where the cell stands among others, in the row that is compared. */
+static void write_rank(struct buffer *out, const struct rankings *rankings,
+                       const struct ledger *ledger, const struct ledger_row *row)
+{
+    for (size_t i = 0; i < rankings->count; i++) {
+        const struct ranking *ranking = &rankings->items[i];
+        for (size_t j = 0; ranking->account == row->account && j < ranking->count; j++) {
+            const struct ranked *item = &ranking->items[j];
+            char number[NUMBER_SIZE] = "";
+            if (item->ledger != ledger)
+                continue;
+            write_integer(out, true, item->rank, false);
+            write_field(out, ranking->plain->cell->name, false);
+            write_field(out, item->ratio > 0 ? number_fixed(number, item->ratio) : number, false);
+            write_field(
+                out,
+                number_per_record(number, item->bytes - ranking->plain->bytes, ranking->records),
+                false);
+            write_time(out, item->cell, item->cell->encode_ns, false);
+            write_time(out, item->cell, item->cell->decode_ns, true);
+            return;
+        }
+    }
+    buffer_text(out, ",,,,,\n");
+}
+
+static void write_row(struct buffer *out, const struct rankings *rankings, const struct cell *cell,
+                      const struct ledger *ledger, const struct ledger_row *row)
 {
     char number[NUMBER_SIZE];
 
@@ -110,21 +159,25 @@ static void write_row(struct buffer *out, const struct cell *cell, const struct 
     write_integer(out, row->has_range, row->low, false);
     write_integer(out, row->has_range, row->high, false);
     write_integer(out, row->has_spread, row->spread_low, false);
-    write_integer(out, row->has_spread, row->spread_high, true);
+    write_integer(out, row->has_spread, row->spread_high, false);
+    write_rank(out, rankings, ledger, row);
 }
 
 static void csv_render(const struct report *report, const struct report_style *style,
                        struct buffer *out)
 {
+    struct rankings rankings;
     (void)style;
+    rankings_of(report, &rankings);
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         write_field(out, column_names[i], i + 1 == COLUMN_COUNT);
     for (size_t i = 0; i < report->count; i++) {
         const struct cell *cell = &report->cells[i];
         for (size_t j = 0; cell->complete && j < cell->state_count; j++)
             for (size_t k = 0; k < cell->states[j].count; k++)
-                write_row(out, cell, &cell->states[j], &cell->states[j].rows[k]);
+                write_row(out, &rankings, cell, &cell->states[j], &cell->states[j].rows[k]);
     }
+    rankings_free(&rankings);
 }
 
 /* A figure that is published is no account: it stands in stage "published". */
@@ -409,6 +462,14 @@ static struct ledger *take_ledger(struct cell *cell, const char *state)
     return ledger;
 }
 
+static int read_time(struct reader *reader, enum column column, double *nanoseconds)
+{
+    const char *text = field_of(reader, column);
+    if (text[0] && !number_parse_fixed(text, nanoseconds))
+        return fail(reader, "%s is '%.60s', not a number", column_names[column], text);
+    return 0;
+}
+
 static int take_row(struct reader *reader, struct report *report)
 {
     struct cell *cell;
@@ -416,6 +477,7 @@ static int take_row(struct reader *reader, struct report *report)
     const struct account *account = account_of_name(name);
     int basis = basis_of_name(field_of(reader, COLUMN_BASIS));
     struct ledger_row row = {0};
+    double encode_ns = 0, decode_ns = 0;
 
     if (!account)
         return fail(reader, "no account is named '%.80s'; a newer tare may have written this",
@@ -431,6 +493,9 @@ static int take_row(struct reader *reader, struct report *report)
         read_pair(reader, COLUMN_SPREAD_LOW, COLUMN_SPREAD_HIGH, &row.has_spread, &row.spread_low,
                   &row.spread_high))
         return -1;
+    if (read_time(reader, COLUMN_ENCODE, &encode_ns) ||
+        read_time(reader, COLUMN_DECODE, &decode_ns))
+        return -1;
     const char *marginal = field_of(reader, COLUMN_MARGINAL);
     row.has_marginal = marginal[0] != '\0';
     if (row.has_marginal && !number_parse_fixed(marginal, &row.marginal))
@@ -445,6 +510,8 @@ static int take_row(struct reader *reader, struct report *report)
     row.basis = (enum basis)basis;
     *put = row;
     cell->predicted = ledger_is_prediction(ledger);
+    cell->encode_ns = encode_ns > 0 ? encode_ns : cell->encode_ns;
+    cell->decode_ns = decode_ns > 0 ? decode_ns : cell->decode_ns;
     return 0;
 }
 

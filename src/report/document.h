@@ -72,6 +72,11 @@ void document_ledger(struct document *document, const struct report *report,
                      const struct cell *cell, const struct ledger *ledger, bool first, bool alone,
                      bool verbose);
 
+/* Adds for each data set its encodings ranked. whole: of every state, not of
+ * the settled one alone. */
+void document_rankings(struct document *document, const struct report *report, bool whole);
+/* Adds what would make cells smaller, where there is anything. */
+void document_advice(struct document *document, const struct report *report);
 /* whole: every cell's ledger too, whatever the number of cells. Free with document_free(). */
 void document_of_report(struct document *document, const struct report *report,
                         const struct report_style *style, bool whole);

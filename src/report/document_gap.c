@@ -214,7 +214,8 @@ void document_of_gap(struct document *document, const struct cell *a, const stru
     free(view.lines);
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < ledgers[s]->note_count; i++)
-            document_text(document, PART_NOTE, "%s: %s", headings[s], ledgers[s]->notes[i]);
+            if (!ledger_advice_of(ledgers[s], i))
+                document_text(document, PART_NOTE, "%s: %s", headings[s], ledgers[s]->notes[i]);
         if (!cells[s]->complete)
             document_text(document, PART_NOTE, "%s is incomplete: %s", headings[s],
                           cells[s]->error ? cells[s]->error : "it was not finished");

@@ -310,6 +310,8 @@ void document_of_report(struct document *document, const struct report *report,
         add_disks(document, report);
         add_broken(document, report);
         add_notes(document, report);
+        document_rankings(document, report, whole);
+        document_advice(document, report);
     } else {
         add_broken(document, report);
     }
@@ -322,6 +324,8 @@ void document_of_report(struct document *document, const struct report *report,
                 document_ledger(document, report, cell, &cell->states[j], j == 0, !compared,
                                 style->verbose > 0);
     }
+    if (!compared)
+        document_advice(document, report);
     if (whole || style->verbose > 0)
         add_environment(document, report);
 }

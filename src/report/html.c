@@ -24,6 +24,7 @@ static const char *const style_sheet =
     "table { border-collapse: collapse; margin: 1em 0; font-variant-numeric: tabular-nums; }\n"
     "th, td { padding: .15em .8em; text-align: left; white-space: nowrap; }\n"
     "th { border-bottom: 2px solid #888; }\n"
+    "td:last-child:not(.number) { white-space: normal; }\n"
     "th.number, td.number { text-align: right; }\n"
     "tr.total td { border-top: 1px solid #888; font-weight: 600; }\n"
     "div.bars { display: grid; grid-template-columns: max-content 1fr max-content;\n"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ledger/ranking.h"
 #include "report/number.h"
 #include "report/report.h"
 
@@ -175,6 +176,25 @@ static json_t *unattributed_value(const struct ledger *ledger)
     return object;
 }
 
+static json_t *advice_value(const struct ledger *ledger, int64_t records)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < ledger->advice_count; i++) {
+        const struct ledger_advice *advice = &ledger->advice[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "kind", text_value(advice->kind));
+        json_object_set_new(one, "note", json_integer((json_int_t)advice->note));
+        json_object_set_new(one, "text", text_value(ledger->notes[advice->note]));
+        json_object_set_new(one, "change", text_value(advice->change));
+        json_object_set_new(one, "saves", json_integer(advice->saved));
+        json_object_set_new(one, "saves_per_record", per_record_value(advice->saved, records));
+        json_object_set_new(one, "saves_resident", json_integer(advice->saved_resident));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
 static json_t *ledger_value(const struct ledger *ledger, int64_t records)
 {
     json_t *object = json_object(), *rows = json_array(), *notes = json_array();
@@ -213,6 +233,8 @@ static json_t *ledger_value(const struct ledger *ledger, int64_t records)
     for (size_t i = 0; i < ledger->note_count; i++)
         json_array_append_new(notes, text_value(ledger->notes[i]));
     json_object_set_new(object, "notes", notes);
+    if (ledger->advice_count)
+        json_object_set_new(object, "advice", advice_value(ledger, records));
     json_object_set_new(object, "samples", figures_value(&ledger->samples));
     return object;
 }
@@ -318,6 +340,11 @@ static json_t *load_value(const struct cell *cell)
     return object;
 }
 
+static json_t *time_value(double nanoseconds)
+{
+    return nanoseconds > 0 ? real_value(nanoseconds) : json_null();
+}
+
 static json_t *cell_value(const struct cell *cell)
 {
     json_t *object = json_object(), *states = json_array(), *checkpoints = json_array();
@@ -340,6 +367,8 @@ static json_t *cell_value(const struct cell *cell)
     json_object_set_new(object, "settings", settings_value(cell->settings));
     json_object_set_new(object, "settings_text", text_value(cell->settings));
     json_object_set_new(object, "load", load_value(cell));
+    json_object_set_new(object, "encode_ns", time_value(cell->encode_ns));
+    json_object_set_new(object, "decode_ns", time_value(cell->decode_ns));
     for (size_t i = 0; i < cell->state_count; i++)
         json_array_append_new(states, ledger_value(&cell->states[i], cell->records));
     json_object_set_new(object, "states", states);
@@ -348,6 +377,46 @@ static json_t *cell_value(const struct cell *cell)
         json_array_append_new(checkpoints, checkpoint_value(&cell->checkpoints[i]));
     json_object_set_new(object, "checkpoints", checkpoints);
     return object;
+}
+
+static json_t *ranking_value(const struct ranking *ranking)
+{
+    json_t *object = json_object(), *cells = json_array();
+
+    json_object_set_new(object, "dataset", text_value(ranking->dataset));
+    json_object_set_new(object, "records", json_integer(ranking->records));
+    json_object_set_new(object, "state", text_value(ranking->state));
+    json_object_set_new(object, "account", json_string(ranking->account->name));
+    json_object_set_new(object, "plain", text_value(ranking->plain->cell->name));
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct ranked *item = &ranking->items[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "cell", text_value(item->cell->name));
+        json_object_set_new(one, "rank", json_integer(item->rank));
+        json_object_set_new(one, "bytes_per_record",
+                            per_record_value(item->bytes, ranking->records));
+        json_object_set_new(one, "ratio", item->ratio > 0 ? real_value(item->ratio) : json_null());
+        json_object_set_new(
+            one, "difference_per_record",
+            per_record_value(item->bytes - ranking->plain->bytes, ranking->records));
+        json_object_set_new(one, "encode_ns", time_value(item->cell->encode_ns));
+        json_object_set_new(one, "decode_ns", time_value(item->cell->decode_ns));
+        json_array_append_new(cells, one);
+    }
+    json_object_set_new(object, "ranked", cells);
+    return object;
+}
+
+static json_t *rankings_value(const struct report *report)
+{
+    struct rankings rankings;
+    json_t *list = json_array();
+
+    rankings_of(report, &rankings);
+    for (size_t i = 0; i < rankings.count; i++)
+        json_array_append_new(list, ranking_value(&rankings.items[i]));
+    rankings_free(&rankings);
+    return list;
 }
 
 static int append_text(const char *text, size_t length, void *context)
@@ -372,6 +441,7 @@ static void json_render(const struct report *report, const struct report_style *
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(cells, cell_value(&report->cells[i]));
     json_object_set_new(object, "cells", cells);
+    json_object_set_new(object, "rankings", rankings_value(report));
     json_dump_callback(object, append_text, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
     buffer_byte(out, '\n');
     json_decref(object);
@@ -729,6 +799,35 @@ static int read_steps(const struct reader *reader, const json_t *object, struct 
     return 0;
 }
 
+/* Behind the notes, of which each speaks of one. */
+static int read_advice(const struct reader *reader, const json_t *object, struct ledger *ledger)
+{
+    json_t *list, *value;
+    size_t i;
+
+    if (read_list(reader, object, "advice", false, &list))
+        return -1;
+    json_array_foreach(list, i, value)
+    {
+        struct reader inner = within(reader, "advice", i);
+        struct ledger_advice *advice;
+        int64_t note;
+        MEMORY_GROW(ledger->advice, ledger->advice_count, ledger->advice_capacity);
+        advice = &ledger->advice[ledger->advice_count++];
+        *advice = (struct ledger_advice){0};
+        if (read_text(&inner, value, "kind", true, &advice->kind) ||
+            read_text(&inner, value, "change", false, &advice->change) ||
+            read_integer(&inner, value, "note", true, &note) ||
+            read_integer(&inner, value, "saves", true, &advice->saved) ||
+            read_integer(&inner, value, "saves_resident", false, &advice->saved_resident))
+            return -1;
+        if (note < 0 || note >= (int64_t)ledger->note_count)
+            return fail(&inner, "there is no note %" PRId64, note);
+        advice->note = (size_t)note;
+    }
+    return 0;
+}
+
 static int read_ledger(const struct reader *reader, json_t *object, struct ledger *ledger)
 {
     json_t *rows, *notes, *value;
@@ -758,6 +857,8 @@ static int read_ledger(const struct reader *reader, json_t *object, struct ledge
         MEMORY_GROW(ledger->notes, ledger->note_count, ledger->note_capacity);
         ledger->notes[ledger->note_count++] = memory_text(json_string_value(value));
     }
+    if (read_advice(reader, object, ledger))
+        return -1;
     const json_t *subtotal = json_object_get(object, "subtotal");
     if (!subtotal || json_is_null(subtotal))
         return 0;
@@ -851,6 +952,8 @@ static int read_cell(const struct reader *reader, json_t *object, struct cell *c
         read_real(reader, load, "seconds", &cell->load_seconds) ||
         read_real(reader, load, "client_cpu_seconds", &cell->client_cpu_seconds) ||
         read_real(reader, load, "server_cpu_seconds", &cell->server_cpu_seconds) ||
+        read_real(reader, object, "encode_ns", &cell->encode_ns) ||
+        read_real(reader, object, "decode_ns", &cell->decode_ns) ||
         read_figures(reader, object, "base", &cell->base))
         return -1;
     build->number = version_number(build->version);

@@ -144,7 +144,8 @@ void words_notes(const struct ledger *ledger, struct texts *notes)
     double blocks = 0;
 
     for (size_t i = 0; i < ledger->note_count; i++)
-        texts_add(notes, memory_text(ledger->notes[i]));
+        if (!ledger_advice_of(ledger, i))
+            texts_add(notes, memory_text(ledger->notes[i]));
     for (size_t i = 0; i < evidence->count; i++)
         blocks += fabs((double)evidence->rows[i].counted);
     for (size_t i = 0; i < evidence->count; i++) {

@@ -25,8 +25,8 @@ bool words_rate(const struct cell *cell, int64_t *rate);
 /* "on disk: collStats.storageSize 556.6, ... bytes a record"; NULL: the server shows none. */
 char *words_disk(const struct cell *cell, const struct ledger *ledger);
 char *words_figure(const struct figure *figure); /* its value */
-/* A ledger's notes, and a note for each size class whose blocks model and server count
- * differently. */
+/* A ledger's notes but for those that act, and a note for each size class whose blocks model and
+ * server count differently. */
 void words_notes(const struct ledger *ledger, struct texts *notes);
 
 #endif

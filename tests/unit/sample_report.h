@@ -73,6 +73,10 @@ static inline void sample_redis(struct cell *cell)
     cell->states = memory_new(sizeof *cell->states);
     cell->state_count = cell->state_capacity = 1;
     ledger_close(&cell->states[0], "settled", &counted, &prediction, &measurement);
+    ledger_advise(&cell->states[0], "expiry", "the time to live costs 42.5", NULL, 42500, 43000);
+    ledger_advise(&cell->states[0], "packed limit", "every value passes the limit",
+                  "hash-max-listpack-value=128", 496000, 514500);
+    cell->encode_ns = 80.5;
     sample_evidence(&cell->states[0], 32, 10000, 10000);
     sample_evidence(&cell->states[0], 128, 2000, 1000);
     figures_integer(&cell->states[0].inputs, "hash-seed-branch", 1);
@@ -116,6 +120,8 @@ static inline void sample_mongodb(struct cell *cell)
     cell->settings = memory_text("");
     cell->complete = true;
     cell->load_seconds = 0.02;
+    cell->encode_ns = 1741;
+    cell->decode_ns = 2040.4;
     cell->repeats = 1;
     amounts_add(&prediction.amounts, &account_wt_row, BASIS_MODELLED, 8000);
     amounts_add(&prediction.amounts, &account_wt_id_index, BASIS_MODELLED, 119600);

@@ -40,7 +40,14 @@ static void measured_ledger_sums(void **state)
     assert_null(ledger_find(ledger, &account_listpack));
     assert_null(ledger_find(ledger, &account_escapes));
     assert_non_null(ledger_find(ledger, &account_key));
-    assert_int_equal(ledger->note_count, 1);
+    /* what saves more goes first, though it was told later */
+    assert_int_equal(ledger->note_count, 3);
+    assert_int_equal(ledger->advice_count, 2);
+    assert_string_equal(ledger->advice[0].kind, "packed limit");
+    assert_int_equal(ledger->advice[0].note, 2);
+    assert_ptr_equal(ledger_advice_of(ledger, 2), &ledger->advice[0]);
+    assert_ptr_equal(ledger_advice_of(ledger, 1), &ledger->advice[1]);
+    assert_null(ledger_advice_of(ledger, 0));
     cell_free(&cell);
 }
 

@@ -38,8 +38,8 @@ static void consider_present(const struct advising *advising, size_t first)
         else if (gain < GAIN_KEPT * compressed)
             advice_add(advising, "compressor", without, &plain,
                        "the compressor's gain stays inside one size class: %s takes %s bytes off a "
-                       "record, and memory %s by %s",
-                       names, off, gain < 0 ? "grows" : "shrinks", kept);
+                       "record, and memory %s %s",
+                       names, off, gain < 0 ? "grows by" : "shrinks by", kept);
     }
     free(names);
     free(without);

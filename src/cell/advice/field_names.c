@@ -35,28 +35,28 @@ static void consider(const struct advising *advising)
         choose(advising, advice_encoding(advising, 0, 0, "short"), &by_short);
     if (codec < encoding->step_count && !advice_has_step(encoding, "msgpack-array"))
         choose(advising, advice_encoding(advising, codec, 1, "msgpack-array"), &by_array);
-    struct choice *best = by_array.encoding &&
-                                  (!by_short.encoding ||
-                                   by_array.weight.allocated < by_short.weight.allocated)
+    struct choice *best = by_array.encoding && (!by_short.encoding || by_array.weight.allocated <
+                                                                          by_short.weight.allocated)
                               ? &by_array
                               : &by_short;
     struct choice *second = best == &by_array ? &by_short : &by_array;
+    bool both = second->encoding && advice_share(advising, &second->weight) >= ADVICE_SHARE_LEAST;
     units_percent(percent, own->field_names / own->allocated, 0);
     units_decimal(names, own->field_names, 1);
     if (best->encoding && advice_share(advising, &best->weight) >= ADVICE_SHARE_LEAST) {
         units_decimal(saved, own->allocated - best->weight.allocated, 1);
-        units_decimal(also, own->allocated - (second->encoding ? second->weight.allocated : 0), 1);
+        units_decimal(also, own->allocated - second->weight.allocated, 1);
         advice_add(advising, "field names", best->encoding, &best->weight,
-                   "field names are %s of it, %s bytes a record: %s would save %s%s%s%s%s",
-                   percent, names, best->encoding, saved, second->encoding ? ", " : "",
-                   second->encoding ? second->encoding : "", second->encoding ? " " : "",
-                   second->encoding ? also : "");
+                   "field names are %s of it, %s bytes a record: %s would save %s%s%s%s%s", percent,
+                   names, best->encoding, saved, both ? ", " : "", both ? second->encoding : "",
+                   both ? " " : "", both ? also : "");
     } else if (best->encoding) {
-        advice_add(advising, "field names", NULL, NULL,
-                   "field names are %s of it, %s bytes a record, but %s would save no more than %s: "
-                   "blocks stay in their size classes",
-                   percent, names, best->encoding,
-                   units_decimal(saved, own->allocated - best->weight.allocated, 1));
+        advice_add(
+            advising, "field names", NULL, NULL,
+            "field names are %s of it, %s bytes a record, but %s would save no more than %s: "
+            "blocks stay in their size classes",
+            percent, names, best->encoding,
+            units_decimal(saved, own->allocated - best->weight.allocated, 1));
     }
     free(by_short.encoding);
     free(by_array.encoding);

@@ -2,6 +2,7 @@
  * the class below, and what that would save. Tried out on the model, so that
  * whatever else a length decides (a header's size, an embedded string) counts
  * too. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,8 +128,7 @@ static double mean_length(const struct tried *tried, enum cut cut)
         if (object->element_count == 0)
             bytes += (double)object->body.length;
         else if (cut == CUT_ALL)
-            bytes +=
-                (double)longest_value(object->elements, object->element_count)->value.length;
+            bytes += (double)longest_value(object->elements, object->element_count)->value.length;
         for (size_t j = 0; cut == CUT_EACH && j < object->element_count; j++)
             bytes += (double)object->elements[j].value.length;
         count += cut == CUT_EACH && object->element_count ? (double)object->element_count : 1;
@@ -142,6 +142,7 @@ struct cliff {
     double saved, saved_resident, worth; /* a record */
     int64_t class;                       /* where blocks come into */
     double moved;                        /* blocks a record that do */
+    double gone;                         /* blocks a record that are not there any more */
 };
 
 /* Counts of blocks by what they occupy: which class gained most. */
@@ -186,13 +187,14 @@ static void search(const struct advising *advising, const struct tried *tried, e
         double saved = (double)(before.allocated - after.allocated) / records;
         double worth = saved - WORTH * gone;
         if (good && worth > best->worth) {
-            *best = (struct cliff){
-                .cut = cut,
-                .bytes = bytes,
-                .saved = saved,
-                .saved_resident = (double)(before.resident - after.resident) / records,
-                .worth = worth};
+            *best = (struct cliff){.cut = cut,
+                                   .bytes = bytes,
+                                   .saved = saved,
+                                   .saved_resident =
+                                       (double)(before.resident - after.resident) / records,
+                                   .worth = worth};
             find_class(&before, &after, records, best);
+            best->gone = (before.blocks.block_count - after.blocks.block_count) / records;
         }
         prediction_free(&after);
     }
@@ -216,20 +218,22 @@ static void advise(const struct advising *advising, const struct tried *tried,
             parts += cliff->cut == CUT_EACH && tried->objects[i].element_count
                          ? (double)tried->objects[i].element_count
                          : 1;
+    /* An embedded string, a packed hash: another form, of fewer blocks. */
+    bool fewer = cliff->gone >= cliff->moved / 2;
     double share = cliff->moved * (double)tried->records / parts;
-    const char *part = cliff->cut == CUT_EACH ? "value" : "record";
-    units_count(class, cliff->class);
+    const char *whose = cliff->cut == CUT_EACH ? "each value is " : "";
+    char over[64] = "too long for a form of fewer blocks";
     units_decimal(saved, cliff->saved, 1);
-    if (share >= 0.995)
-        advice_add(advising, "size class", NULL, &other,
-                   "%s%lld %s over size class %s: %s bytes a record wasted",
-                   cliff->cut == CUT_EACH ? "each value is " : "", (long long)cliff->bytes, bytes,
-                   class, saved);
+    if (!fewer)
+        snprintf(over, sizeof over, "over size class %s", units_count(class, cliff->class));
+    if (fewer || share >= 0.995)
+        advice_add(advising, "size class", NULL, &other, "%s%lld %s %s: %s bytes a record wasted",
+                   whose, (long long)cliff->bytes, bytes, over, saved);
     else
         advice_add(advising, "size class", NULL, &other,
-                   "%s of the %ss are up to %lld %s over size class %s: %s bytes a record wasted",
-                   units_percent(percent, share, 0), part, (long long)cliff->bytes, bytes, class,
-                   saved);
+                   "%s of the %s are up to %lld %s %s: %s bytes a record wasted",
+                   units_percent(percent, share, 0), cliff->cut == CUT_EACH ? "values" : "records",
+                   (long long)cliff->bytes, bytes, over, saved);
 }
 
 static void consider(const struct advising *advising)

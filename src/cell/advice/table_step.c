@@ -22,10 +22,11 @@ static void consider(const struct advising *advising)
     units_count(more, left);
     units_bytes(bytes, step->bytes);
     units_bytes(freed, step->freed_after);
-    advice_add(advising, "table step", NULL, NULL,
-               "the key table doubles at record %s, %s more than now: %s at once, less %s when it is "
-               "rehashed",
-               units_count(at, step->records), more, bytes, freed);
+    advice_add(
+        advising, "table step", NULL, NULL,
+        "the key table doubles at record %s, %s more than now: %s at once, less %s when it is "
+        "rehashed",
+        units_count(at, step->records), more, bytes, freed);
 }
 
 const struct advice_kind advice_table_step = {
