@@ -512,8 +512,7 @@ int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *a
 #define SAMPLE_MOST 10000
 
 static int learn_step(struct encoding *encoding, size_t place, struct dataset *dataset,
-                      int64_t looks, int64_t records, struct arena *arena,
-                      struct tare_error *error)
+                      int64_t looks, int64_t records, struct arena *arena, struct tare_error *error)
 {
     const struct step *step = &encoding->steps[place];
     for (int64_t i = 0; i < looks; i++) {

@@ -13,9 +13,11 @@ extern const struct advice_kind advice_size_class, advice_packed_limit, advice_f
     advice_table_step;
 
 const struct advice_kind *const advice_kinds[] = {
-    &advice_size_class, &advice_packed_limit, &advice_field_names, &advice_compressor,
-    &advice_codec,      &advice_numbers,      &advice_key_prefix,  &advice_expiry,
-    &advice_table_step, NULL,
+    &advice_size_class,  &advice_packed_limit,
+    &advice_field_names, &advice_compressor,
+    &advice_codec,       &advice_numbers,
+    &advice_key_prefix,  &advice_expiry,
+    &advice_table_step,  NULL,
 };
 
 int advice_table_check(const struct advice_kind *const kinds[], struct tare_error *error)
@@ -109,11 +111,11 @@ static bool weigh_by(const struct advising *advising, struct encoding *encoding,
         corridor.model && corridor_predict(&corridor, sample_count(question->sample),
                                            question->inputs, &counted, &prediction, &ignored) == 0;
     if (weighed)
-        *weight = (struct advice_weight){
-            .allocated = (double)prediction.allocated / (double)records,
-            .resident = (double)prediction.resident / (double)records,
-            .field_names = (double)counted.field_names / (double)records,
-            .compression = (double)counted.compression / (double)records};
+        *weight =
+            (struct advice_weight){.allocated = (double)prediction.allocated / (double)records,
+                                   .resident = (double)prediction.resident / (double)records,
+                                   .field_names = (double)counted.field_names / (double)records,
+                                   .compression = (double)counted.compression / (double)records};
     prediction_free(&prediction);
     model_close(corridor.model);
     arena_free(&corridor.arena);
@@ -128,8 +130,7 @@ bool advice_weigh(const struct advising *advising, const struct advice_variant *
     int64_t records = question->request->selection->records;
     int64_t sampled = sample_count(question->sample);
     struct altered altered;
-    struct dataset *dataset =
-        alter(&altered, sample_dataset(question->sample, records), variant);
+    struct dataset *dataset = alter(&altered, sample_dataset(question->sample, records), variant);
     struct encoding *encoding = question->request->encoding, *other = NULL;
     struct tare_error ignored;
     if (variant->encoding) {
