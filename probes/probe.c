@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const struct probe_kind probe_redis_info, probe_redis_memory_stats, probe_redis_malloc_stats,
-    probe_redis_config, probe_mongodb_build_info, probe_mongodb_command_line,
+    probe_redis_config, probe_redis_rdb_file, probe_mongodb_build_info, probe_mongodb_command_line,
     probe_mongodb_server_status, probe_mongodb_db_stats, probe_mongodb_coll_stats, probe_null,
     probe_glibc_heap, probe_process_status, probe_process_smaps;
 
@@ -15,6 +15,7 @@ const struct probe_kind *const probe_kinds[] = {
      * that may have met a long reply on its way out. */
     &probe_redis_info,
     &probe_redis_config,
+    &probe_redis_rdb_file,
     &probe_redis_memory_stats,
     &probe_redis_malloc_stats,
     &probe_mongodb_build_info,

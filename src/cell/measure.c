@@ -36,7 +36,10 @@ struct measuring {
     const struct cell_progress *progress;
     struct store *store;
     struct figures settings, model_settings; /* that tare gives; those and the server's own */
-    double progress_shown;                   /* time of the last call */
+    /* Of a server that was restarted while it was empty; what a restarted one is held against. */
+    struct figures restarted_base;
+    bool restarted, branch_asked;
+    double progress_shown; /* time of the last call */
 };
 
 static double now_seconds(void)
@@ -127,6 +130,7 @@ static int settle(struct measuring *m, struct tare_error *error)
 }
 
 struct gathered {
+    struct arena *arena;
     struct object objects[WARM_UP_OBJECTS];
     size_t count;
 };
@@ -135,9 +139,80 @@ static int gather(void *context, const struct object *object, struct tare_error 
 {
     struct gathered *gathered = context;
     (void)error;
-    if (gathered->count < WARM_UP_OBJECTS)
-        gathered->objects[gathered->count++] = *object;
+    if (gathered->count == WARM_UP_OBJECTS)
+        return 0;
+    /* A shape's elements may live no longer than this call. */
+    struct object *kept = &gathered->objects[gathered->count++];
+    *kept = *object;
+    if (object->element_count) {
+        size_t size = object->element_count * sizeof *kept->elements;
+        kept->elements = memcpy(arena_take(gathered->arena, size), object->elements, size);
+    }
     return 0;
+}
+
+/* The objects of the first record, and those that are kept once; the arena's. */
+static int gather_first(struct measuring *m, struct gathered *gathered, struct tare_error *error)
+{
+    struct corridor *corridor = &m->corridor;
+    struct record record = {0};
+    if (m->cell->records == 0)
+        return 0;
+    gathered->arena = &corridor->arena;
+    arena_reset(&corridor->arena);
+    return dataset_read(corridor->dataset, 0, &corridor->arena, &record, error) ||
+                   encoding_apply(corridor->request->encoding, &record, &corridor->arena, gather,
+                                  gathered, error) ||
+                   encoding_tables(corridor->request->encoding, &corridor->arena, gather, gathered,
+                                   error)
+               ? -1
+               : 0;
+}
+
+/* A restarted server has another hash seed. Asked after the sample, in which it leaves no trace. */
+static int ask_branch_again(struct measuring *m, struct tare_error *error)
+{
+    const struct model *model = m->corridor.model;
+    struct gathered gathered = {0};
+    if (!m->restarted || m->branch_asked || !m->store->kind->ask_branch ||
+        !model->kind->asks_branch || !model->kind->asks_branch(model))
+        return 0;
+    m->branch_asked = true;
+    return gather_first(m, &gathered, error) ||
+                   m->store->kind->ask_branch(m->store, gathered.objects, gathered.count,
+                                              &m->restarted_base, error)
+               ? -1
+               : 0;
+}
+
+/* Each probe once: what its first reading leaves in a server is no growth. */
+static int read_probes_once(struct measuring *m, struct tare_error *error)
+{
+    struct figures figures = {0};
+    int failed = probes_read(m->store, &figures, error);
+    figures_free(&figures);
+    return failed;
+}
+
+static int restart(struct measuring *m, struct tare_error *error)
+{
+    show(m, "restart", 0, 0, 0);
+    if (m->store->kind->restart(m->store, error))
+        return -1;
+    if (m->store->kind->restarts_empty && read_probes_once(m, error))
+        return -1;
+    return settle(m, error);
+}
+
+/* What the steps to come do is done once with the empty server: its first time leaves traces. */
+static int rehearse_steps(struct measuring *m, struct tare_error *error)
+{
+    const struct store_kind *kind = m->store->kind;
+    const struct cell_steps *steps = &m->corridor.request->selection->steps;
+    if (cell_steps_have(steps, STEP_RESTART) && kind->restarts_empty &&
+        (restart(m, error) || probes_read(m->store, &m->restarted_base, error)))
+        return -1;
+    return cell_steps_have(steps, STEP_RELOAD) ? kind->reload(m->store, error) : 0;
 }
 
 /* The base: probes read once, every command of the load used once, then sampled. */
@@ -145,27 +220,17 @@ static int sample_base(struct measuring *m, struct tare_error *error)
 {
     struct cell *cell = m->cell;
     struct store *store = m->store;
-    struct figures warm = {0};
-    int failed = probes_read(store, &warm, error);
-    figures_free(&warm);
-    if (failed)
+    if (rehearse_steps(m, error) || read_probes_once(m, error))
         return -1;
     struct gathered gathered = {0};
-    if (cell->records > 0) {
-        struct record record = {0};
-        arena_reset(&m->corridor.arena);
-        if (dataset_read(m->corridor.dataset, 0, &m->corridor.arena, &record, error) ||
-            encoding_apply(m->corridor.request->encoding, &record, &m->corridor.arena, gather,
-                           &gathered, error) ||
-            encoding_tables(m->corridor.request->encoding, &m->corridor.arena, gather, &gathered,
-                            error))
-            return -1;
-    }
+    if (gather_first(m, &gathered, error))
+        return -1;
     if (store->kind->warm_up &&
         store->kind->warm_up(store, gathered.objects, gathered.count, &cell->base, error))
         return -1;
     if (settle(m, error))
         return -1;
+    store->made_by = NULL;
     return probes_read(store, &cell->base, error);
 }
 
@@ -288,23 +353,29 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     *ledger = (struct ledger){0};
     struct prediction prediction = {0};
     struct measurement measurement = {0};
+    const struct figures *base = m->restarted ? &m->restarted_base : &cell->base;
     int failed = probes_read(m->store, &ledger->samples, error);
+    if (m->store->made_by)
+        figures_text(&ledger->samples, "store.made_by", m->store->made_by);
+    if (!failed)
+        failed = ask_branch_again(m, error);
+    if (m->restarted)
+        figures_copy(&ledger->base, &m->restarted_base);
     if (!failed && model->kind->state_inputs)
-        failed =
-            model->kind->state_inputs(model, &cell->base, &ledger->samples, &ledger->inputs, error);
+        failed = model->kind->state_inputs(model, base, &ledger->samples, &ledger->inputs, error);
     if (!failed)
         failed = model->kind->predict(model, cell->records, cell->records,
                                       counted_sum(&m->corridor.counted), &ledger->inputs,
                                       &prediction, error);
     if (!failed)
-        failed = model->kind->measure(model, &cell->base, &ledger->samples, &prediction,
-                                      &measurement, error);
+        failed =
+            model->kind->measure(model, base, &ledger->samples, &prediction, &measurement, error);
     if (!failed) {
         warn_swapped(&measurement, &ledger->samples);
         if (m->store->unseen[0])
             measurement_note(&measurement, "resident memory is not shown: %s", m->store->unseen);
         if (model->kind->evidence)
-            failed = model->kind->evidence(model, &cell->base, &ledger->samples, &prediction,
+            failed = model->kind->evidence(model, base, &ledger->samples, &prediction,
                                            &ledger->evidence);
     }
     if (!failed) {
@@ -326,6 +397,7 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
         cell->state_count++;
         free(cell->settings);
         cell->settings = corridor_settings_text(&m->corridor, &m->settings, &ledger->inputs);
+        ledger->settings = memory_text(cell->settings);
     } else {
         ledger_free(ledger);
     }
@@ -347,11 +419,15 @@ static int take_step(struct measuring *m, enum step_type step, struct tare_error
         if (m->store->kind->read_all(m->store, &count, error))
             return -1;
         return settle(m, error);
-    case STEP_RESTART:
-        show(m, "restart", 0, 0, 0);
-        if (m->store->kind->restart(m->store, error))
+    case STEP_RELOAD:
+        show(m, "reload", 0, 0, 0);
+        if (m->store->kind->reload(m->store, error))
             return -1;
         return settle(m, error);
+    case STEP_RESTART:
+        m->restarted = m->store->kind->restarts_empty;
+        m->branch_asked = false;
+        return restart(m, error);
     case STEP_TYPES:
         break;
     }
@@ -431,6 +507,7 @@ int cell_measure(const struct cell_request *request, struct report *report, stru
     sample_free(m.corridor.sample);
     figures_free(&m.settings);
     figures_free(&m.model_settings);
+    figures_free(&m.restarted_base);
     cell->complete = !failed;
     if (failed) {
         cell->error = memory_text(error->message);

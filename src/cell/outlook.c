@@ -173,6 +173,8 @@ static double step_seconds(const struct cell_request *request, const struct cell
         return settling;
     case STEP_READ: /* reading all takes about as long as loading did */
         return load + settling;
+    case STEP_RELOAD:
+        return load + settling;
     case STEP_RESTART:
         return request->server.kind->pace.start_seconds + load / 2 + settling;
     case STEP_TYPES:

@@ -5,8 +5,8 @@
 
 #include "core/memory.h"
 
-const char *const cell_step_names[] = {"load", "settle", "read", "restart", NULL};
-const char *const cell_state_names[] = {"loaded", "settled", "read", "restarted", NULL};
+const char *const cell_step_names[] = {"load", "settle", "read", "reload", "restart", NULL};
+const char *const cell_state_names[] = {"loaded", "settled", "read", "reloaded", "restarted", NULL};
 
 static bool state_taken(const struct cell_steps *steps, const char *state)
 {
@@ -61,16 +61,30 @@ int cell_steps_parse(struct cell_steps *steps, const char *text, struct tare_err
     }
 }
 
-int cell_steps_check(const struct cell_steps *steps, const struct store_kind *kind,
+int cell_steps_check(const struct cell_steps *steps, const struct server_spec *server,
                      struct tare_error *error)
 {
+    const struct store_kind *kind = server->kind;
     for (size_t i = 0; i < steps->count; i++) {
         enum step_type type = steps->items[i].type;
-        if ((type == STEP_READ && !kind->read_all) || (type == STEP_RESTART && !kind->restart))
+        if ((type == STEP_READ && !kind->read_all) || (type == STEP_RELOAD && !kind->reload) ||
+            (type == STEP_RESTART && !kind->restart))
             return error_set(error, TARE_USAGE, "step '%s' is not there for '%s' servers",
                              cell_step_names[type], kind->name);
+        if ((type == STEP_RELOAD || type == STEP_RESTART) && server->target_type == TARGET_URL)
+            return error_set(error, TARE_USAGE,
+                             "step '%s' is for servers that tare starts; '%s' is left as it is",
+                             cell_step_names[type], server->text);
     }
     return 0;
+}
+
+bool cell_steps_have(const struct cell_steps *steps, enum step_type type)
+{
+    for (size_t i = 0; i < steps->count; i++)
+        if (steps->items[i].type == type)
+            return true;
+    return false;
 }
 
 void cell_steps_free(struct cell_steps *steps)

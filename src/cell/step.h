@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "stores/store.h"
 
-enum step_type { STEP_LOAD, STEP_SETTLE, STEP_READ, STEP_RESTART, STEP_TYPES };
+enum step_type { STEP_LOAD, STEP_SETTLE, STEP_READ, STEP_RELOAD, STEP_RESTART, STEP_TYPES };
 
 extern const char *const cell_step_names[];  /* "load", ..., NULL-terminated */
 extern const char *const cell_state_names[]; /* "loaded", ... */
@@ -27,9 +27,10 @@ int cell_steps_add(struct cell_steps *steps, const char *name, const char *what,
                    struct tare_error *error);
 /* "load,settle,read" of the command line. */
 int cell_steps_parse(struct cell_steps *steps, const char *text, struct tare_error *error);
-/* An error where servers of this kind don't know one of the steps. */
-int cell_steps_check(const struct cell_steps *steps, const struct store_kind *kind,
+/* An error where such a server doesn't know one of the steps, or isn't tare's to restart. */
+int cell_steps_check(const struct cell_steps *steps, const struct server_spec *server,
                      struct tare_error *error);
+bool cell_steps_have(const struct cell_steps *steps, enum step_type type);
 void cell_steps_free(struct cell_steps *steps);
 
 #endif

@@ -22,6 +22,17 @@ void cell_free(struct cell *cell)
     *cell = (struct cell){0};
 }
 
+int64_t ledger_records(const struct cell *cell, const struct ledger *ledger)
+{
+    return ledger->records > 0 ? ledger->records : cell->records;
+}
+
+const char *ledger_settings(const struct cell *cell, const struct ledger *ledger)
+{
+    const char *settings = ledger->settings ? ledger->settings : cell->settings;
+    return settings ? settings : "";
+}
+
 struct cell *report_add_cell(struct report *report)
 {
     MEMORY_GROW(report->cells, report->count, report->capacity);

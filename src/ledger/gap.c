@@ -63,7 +63,7 @@ void gap_of(const struct cell *a, const struct ledger *state_a, const struct cel
         row->in_a = true;
         row->basis_a = from->basis;
         row->bytes_a = from->bytes;
-        row->a = per_record(from->bytes, a->records);
+        row->a = per_record(from->bytes, ledger_records(a, state_a));
     }
     for (size_t i = 0; i < state_b->count; i++) {
         const struct ledger_row *from = &state_b->rows[i];
@@ -71,7 +71,7 @@ void gap_of(const struct cell *a, const struct ledger *state_a, const struct cel
         row->in_b = true;
         row->basis_b = from->basis;
         row->bytes_b = from->bytes;
-        row->b = per_record(from->bytes, b->records);
+        row->b = per_record(from->bytes, ledger_records(b, state_b));
     }
     if (gap->count)
         qsort(gap->rows, gap->count, sizeof *gap->rows, compare_places);

@@ -472,7 +472,9 @@ void ledger_free(struct ledger *ledger)
     free(ledger->state);
     free(ledger->rows);
     figures_free(&ledger->inputs);
+    free(ledger->settings);
     figures_free(&ledger->samples);
+    figures_free(&ledger->base);
     evidence_free(&ledger->evidence);
     free(ledger->evidence_source);
     for (size_t i = 0; i < ledger->block_count; i++)

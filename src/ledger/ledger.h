@@ -40,8 +40,11 @@ struct ledger {
     char *state; /* "settled" */
     struct ledger_row *rows;
     size_t count, capacity;
+    int64_t records;        /* that were there, where they aren't the cell's; 0 elsewhere */
+    char *settings;         /* in this state, where they aren't the cell's; NULL elsewhere */
     struct figures inputs;  /* state inputs: NAME, NAME.source */
     struct figures samples; /* raw figures of this state */
+    struct figures base;    /* and of its base, where that isn't the cell's */
     struct evidence evidence;
     char *evidence_source; /* owned text behind evidence.source where it was read from a file */
     struct ledger_block *blocks; /* by kind and requested size */
@@ -123,9 +126,9 @@ struct cell {
     char *name;
     struct build build;
     char *encoding, *dataset;
-    int64_t records;
-    char *settings; /* "hash-max-listpack-value=128 ..." : NAME=VALUE with blanks between; state
-                       inputs among them */
+    int64_t records; /* at the end of its steps */
+    char *settings;  /* "hash-max-listpack-value=128 ..." : NAME=VALUE with blanks between; state
+                        inputs among them */
     bool complete;
     bool predicted; /* by plan, without a server */
     char *error;    /* why it broke; NULL where complete */
@@ -140,6 +143,10 @@ struct cell {
     char *dataset_summary; /* what the data set's options mean: "10 fields x 100 bytes"; may be NULL
                             */
 };
+
+/* Of a ledger of this cell: its own, or else the cell's. Settings are never NULL. */
+int64_t ledger_records(const struct cell *cell, const struct ledger *ledger);
+const char *ledger_settings(const struct cell *cell, const struct ledger *ledger);
 
 /* The cost of one more record: the median of the differences between successive checkpoints,
  * each over its records, into the marginals of the totals and of counted and modelled accounts, in

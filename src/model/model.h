@@ -151,6 +151,9 @@ struct model_kind {
      * figure that it was read from, which is no total. May be NULL: none. */
     int (*state_inputs)(struct model *model, const struct figures *base, const struct figures *end,
                         struct figures *inputs, struct tare_error *error);
+    /* True where a state input is told only by writing an object to the server as it now is: after
+     * a restart its hash seed is another one. May be NULL: never. */
+    bool (*asks_branch)(const struct model *model);
     /* Blocks predicted beside blocks counted, by size class; may be NULL. */
     int (*evidence)(struct model *model, const struct figures *base, const struct figures *end,
                     const struct prediction *prediction, struct evidence *evidence);

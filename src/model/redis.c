@@ -130,6 +130,15 @@ static void input_name(const struct redis_hashes *hashes, char *name, size_t siz
         snprintf(name, size, "hash_table.%lld.%d", (long long)hashes->fields, hashes->place);
 }
 
+/* State input: "rdb" where all objects were read from an RDB file since they were written. */
+#define MADE_BY "made_by"
+
+static bool made_by_reading(const struct figures *inputs)
+{
+    const char *text = inputs ? figures_get_text(inputs, MADE_BY) : NULL;
+    return text && strcmp(text, "rdb") == 0;
+}
+
 /* Adds the tables of all hashes; *low and *high become what other branches would add. */
 static void add_hash_tables(const struct redis_model *redis, double factor,
                             const struct figures *inputs, struct blocks *blocks, double *low,
@@ -140,7 +149,10 @@ static void add_hash_tables(const struct redis_model *redis, double factor,
         const struct redis_hashes *hashes = &redis->hashes[i];
         double count = (double)hashes->count * factor;
         struct redis_outcomes outcomes;
-        redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
+        if (made_by_reading(inputs))
+            redis_read_outcomes(redis->layout, hashes->fields, hashes->first, &outcomes);
+        else
+            redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
         char name[64];
         input_name(hashes, name, sizeof name);
         const struct redis_outcome *chosen = &outcomes.items[0];
@@ -186,13 +198,13 @@ static int64_t key_buckets(const struct redis_model *redis, int64_t keys)
 }
 
 /* Bytes of the arrays of a table of `keys` keys, in its settled state; blocks may be NULL. */
-static int64_t add_table(const struct redis_model *redis, int64_t keys,
+static int64_t add_table(const struct redis_model *redis, int64_t keys, bool read,
                          const struct account *account, struct blocks *blocks)
 {
     if (keys == 0)
         return 0;
     if (redis->layout->key_table == REDIS_TABLE_BUCKETS) {
-        int64_t buckets = key_buckets(redis, keys);
+        int64_t buckets = read ? redis_bucket_count_sized(keys) : key_buckets(redis, keys);
         double extra = redis_child_buckets(keys, buckets);
         if (blocks) {
             blocks_add_plain(blocks, kind_table, 1, 0, account, buckets * REDIS_BUCKET);
@@ -320,14 +332,15 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     int64_t keys = llround((double)redis->keys * factor) + redis->once_keys;
     int64_t expiring = llround((double)redis->expiring * factor);
     int64_t members = 0;
+    bool read = made_by_reading(inputs);
     double low = 0, high = 0;
     add_hash_tables(redis, factor, inputs, blocks, &low, &high);
     for (size_t i = 0; i < redis->shared_count; i++) {
-        redis_add_shared(redis, &redis->shared[i], factor, blocks);
+        redis_add_shared(redis, &redis->shared[i], factor, read, blocks);
         members += redis->shared[i].members;
     }
-    add_table(redis, keys + (int64_t)redis->shared_count, &account_key_table, blocks);
-    add_table(redis, expiring, &account_expires, blocks);
+    add_table(redis, keys + (int64_t)redis->shared_count, read, &account_key_table, blocks);
+    add_table(redis, expiring, read, &account_expires, blocks);
 
     const struct account *branching = redis->layout->field_table == REDIS_TABLE_BUCKETS
                                           ? &account_field_table
@@ -391,7 +404,8 @@ static int64_t distance(int64_t read, int64_t bytes)
 }
 
 /* Which branch the sample record took. Of a chained table the old array alone tells: it went when
- * the record was touched. A table of buckets is told by what the whole record added. */
+ * the record was touched. A table of buckets is told by what the whole record takes. MEMORY USAGE
+ * is asked where the server has it: used_memory is all clients' too. */
 static const struct redis_outcome *outcome_seen(const struct redis_model *redis,
                                                 const struct redis_hashes *hashes,
                                                 const struct redis_outcomes *outcomes,
@@ -406,14 +420,15 @@ static const struct redis_outcome *outcome_seen(const struct redis_model *redis,
     int64_t after = warmup_figure(base, number, "used_after");
     int64_t freed = after - warmup_figure(base, number, "used_touched");
     int64_t grown = after - warmup_figure(base, number, "used_before");
-    *source = chained && touched > 0 ? "memory_usage" : chained ? "used_touched" : "used_after";
+    int64_t whole = touched > 0 ? warmup_figure(base, number, "memory_usage") : grown;
+    *source = touched > 0 ? "memory_usage" : chained ? "used_touched" : "used_after";
     for (size_t i = 0; i < outcomes->count; i++) {
         const struct redis_outcome *outcome = &outcomes->items[i];
         int64_t off =
             chained && touched > 0 ? llabs(asked - outcome->old)
             : chained
                 ? distance(freed, usable(redis, outcome->old))
-                : llabs(grown - llround(hashes->first_total) - outcome_usable(redis, outcome));
+                : llabs(whole - llround(hashes->first_total) - outcome_usable(redis, outcome));
         if (off < nearest) {
             nearest = off;
             best = outcome;
@@ -422,12 +437,31 @@ static const struct redis_outcome *outcome_seen(const struct redis_model *redis,
     return best;
 }
 
+/* Whether a hash read from a file has the tables that it had as it was written: without sizing, and
+ * by the same steps (3.2); of buckets, into whose children the seed sends the fields again. */
+static bool branch_outlives_reading(const struct redis_model *redis)
+{
+    const struct redis_layout *layout = redis->layout;
+    return layout->field_table == REDIS_TABLE_BUCKETS ||
+           (!layout->sized_on_read && layout->dict_step == 1);
+}
+
+static bool asks_branch(const struct model *model)
+{
+    const struct redis_model *redis = (const struct redis_model *)model;
+    return redis->hashes_count > 0 && redis->layout->field_table == REDIS_TABLE_BUCKETS;
+}
+
 static int state_inputs(struct model *model, const struct figures *base, const struct figures *end,
                         struct figures *inputs, struct tare_error *error)
 {
     const struct redis_model *redis = (const struct redis_model *)model;
-    (void)end;
+    const char *made_by = figures_get_text(end, "store." MADE_BY);
     (void)error;
+    if (made_by) {
+        figures_text(inputs, MADE_BY, made_by);
+        figures_text(inputs, MADE_BY ".source", "store." MADE_BY);
+    }
     for (int number = 0;; number++) {
         char name[96], source[160];
         snprintf(name, sizeof name, "warmup.%d.signature", number);
@@ -440,7 +474,7 @@ static int state_inputs(struct model *model, const struct figures *base, const s
                 continue;
             struct redis_outcomes outcomes;
             redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
-            if (outcomes.count < 2)
+            if (outcomes.count < 2 || (made_by_reading(inputs) && !branch_outlives_reading(redis)))
                 continue;
             const char *figure;
             const struct redis_outcome *outcome =
@@ -460,6 +494,7 @@ static const struct published published[] = {
     {"MEMORY STATS dataset", {"memory.stats.dataset.bytes"}, 1, &account_total_allocated},
     {"used_memory_rss", {"info.memory.used_memory_rss"}, 1, &account_total_resident},
     {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident},
+    {"RDB file", {"file.rdb"}, 1, NULL},
     {0},
 };
 
@@ -494,6 +529,7 @@ const struct model_kind model_redis = {
     .predict = predict,
     .measure = redis_measure,
     .state_inputs = state_inputs,
+    .asks_branch = asks_branch,
     .evidence = redis_evidence,
     .limits = limits,
     .close = close,

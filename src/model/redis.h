@@ -62,6 +62,7 @@ struct redis_layout {
                                 (kvstore.c, kvstoreTryResizeDicts) */
     bool integer_in_pointer; /* SET frees the text of a number (tryObjectEncoding, object.c) */
     bool sized_from_count;   /* HSET of more fields than the packed limit makes the table at once */
+    bool sized_on_read;      /* a hash or sorted set read from an RDB file gets its table at once */
     bool sized_on_convert;   /* a packed hash that is converted gets a table of its size at once */
     bool big_arguments_keep_line_end; /* SET of 32 KiB and more keeps the query buffer, with its CR
                                          LF */
@@ -96,6 +97,11 @@ struct redis_outcomes {
  * (0: from the smallest). */
 void redis_hash_outcomes(const struct redis_layout *layout, int64_t fields, int64_t presized,
                          struct redis_outcomes *outcomes);
+/* The same of a hash that was read from an RDB file (rdb.c, rdbLoadObject): it is packed until its
+ * pair number `first` is too large (1 to fields; 0: it has too many pairs to begin so), and from
+ * 5.0 on the table is then sized for what is left to read. */
+void redis_read_outcomes(const struct redis_layout *layout, int64_t fields, int64_t first,
+                         struct redis_outcomes *outcomes);
 /* Probability that `keys` thrown into `buckets` occupy exactly `occupied` of them. */
 double redis_occupancy(int64_t keys, int64_t buckets, int64_t occupied);
 
@@ -103,6 +109,8 @@ double redis_occupancy(int64_t keys, int64_t buckets, int64_t occupied);
 #define REDIS_BUCKET        64
 #define REDIS_BUCKET_PLACES 7
 int64_t redis_bucket_count(int64_t keys);
+/* Buckets of a table that is sized for so many keys at once (hashtable.c, nextBucketExp). */
+int64_t redis_bucket_count_sized(int64_t keys);
 /* Expected child buckets where `keys` fall on `buckets` by chance. */
 double redis_child_buckets(int64_t keys, int64_t buckets);
 
@@ -111,6 +119,7 @@ struct redis_hashes {
     uint64_t signature; /* 0: various, told by the number of fields alone */
     int64_t fields;
     int64_t presized;
+    int64_t first; /* number of the first pair that is too large for a packed hash; 0: none */
     int64_t count;
     int place;          /* among those with as many fields: 1, 2, ... in order of appearance */
     double first_total; /* allocated bytes of the first one, without its tables and key */
@@ -149,9 +158,9 @@ struct redis_model {
 /* redis_objects.c */
 int redis_add_object(struct redis_model *redis, const struct object *object,
                      struct tare_error *error);
-/* The blocks of a shared object that has come to `members` members. */
+/* The blocks of a shared object that has come to `members` members. read: from an RDB file. */
 void redis_add_shared(const struct redis_model *redis, const struct redis_shared *shared,
-                      double factor, struct blocks *blocks);
+                      double factor, bool read, struct blocks *blocks);
 
 /* redis_resident.c */
 void redis_predict_resident(const struct redis_model *redis, struct prediction *prediction);

@@ -29,8 +29,8 @@
 #define REDIS_7_0                                                                                  \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_STRINGS,                         \
     .packed = REDIS_LISTPACK, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 56,           \
-    .zset_dict = 56, .zset_dict_step = 2, .integer_in_pointer = true, .sized_on_convert = true,    \
-    .big_arguments_keep_line_end = true, SKIP_LIST(32)
+    .zset_dict = 56, .zset_dict_step = 2, .integer_in_pointer = true, .sized_on_read = true,       \
+    .sized_on_convert = true, .big_arguments_keep_line_end = true, SKIP_LIST(32)
 
 /* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
 #define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true
@@ -40,8 +40,9 @@
 #define VALKEY_8_1                                                                                 \
     .key_form = REDIS_KEY_IN_OBJECT, .key_table = REDIS_TABLE_BUCKETS,                             \
     .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
-    .embstr_limit = 44, .zset_dict = 80, .integer_in_pointer = true, .sized_on_convert = true,     \
-    .sized_from_count = true, .big_arguments_keep_line_end = true, .skip_list_levels = 32
+    .embstr_limit = 44, .zset_dict = 80, .integer_in_pointer = true, .sized_on_read = true,        \
+    .sized_on_convert = true, .sized_from_count = true, .big_arguments_keep_line_end = true,       \
+    .skip_list_levels = 32
 
 const struct redis_layout redis_layouts[] = {
     {.store = "redis",
@@ -51,21 +52,28 @@ const struct redis_layout redis_layouts[] = {
      REDIS_3_2,
      SKIP_LIST(32)},
     {.store = "redis", .from = 40000, .range = "4.0", REDIS_4_0, SKIP_LIST(32)},
-    {.store = "redis", .from = 50000, .range = "5.0.0 to 5.0.5", REDIS_4_0, SKIP_LIST(64)},
+    {.store = "redis",
+     .from = 50000,
+     .range = "5.0.0 to 5.0.5",
+     REDIS_4_0,
+     SKIP_LIST(64),
+     .sized_on_read = true},
     {.store = "redis",
      .from = 50006,
      .range = "5.0",
      .verified = "5.0.6 with jemalloc 5.1.0, libc",
      REDIS_4_0,
      SKIP_LIST(64),
-     .integer_in_pointer = true},
+     .integer_in_pointer = true,
+     .sized_on_read = true},
     {.store = "redis",
      .from = 60000,
      .range = "6.0, 6.2",
      .verified = "6.0.16 with jemalloc 5.2.1, 6.2.5 with jemalloc 5.1.0, 6.2.14 with libc",
      REDIS_4_0,
      SKIP_LIST(32),
-     .integer_in_pointer = true},
+     .integer_in_pointer = true,
+     .sized_on_read = true},
     {.store = "redis",
      .from = 70000,
      .range = "7.0",

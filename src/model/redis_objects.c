@@ -399,7 +399,8 @@ static void add_hash(struct redis_model *redis, const struct object *object)
     const struct redis_layout *layout = redis->layout;
     int64_t fields = (int64_t)object->element_count;
     bool packs = true;
-    for (size_t i = 0; packs && i < object->element_count; i++)
+    int64_t pairs = 0;
+    for (size_t i = 0; packs && i < object->element_count; i++, pairs++)
         packs = (int64_t)object->elements[i].name.length <= redis->hash_value &&
                 (int64_t)object->elements[i].value.length <= redis->hash_value;
     double before = blocks_total(&redis->blocks);
@@ -424,6 +425,8 @@ static void add_hash(struct redis_model *redis, const struct object *object)
     add_hash_fields(redis, object);
     struct redis_hashes *hashes =
         note_hash(redis, object_names_signature(object), fields, presized);
+    if (hashes->count == 1 && fields <= redis->hash_entries)
+        hashes->first = pairs;
     if (hashes->count == 1)
         hashes->first_total = blocks_total(&redis->blocks) - before;
 }
@@ -537,13 +540,14 @@ static int add_shared_members(struct redis_model *redis, const struct object *ob
     return 0;
 }
 
-/* The table of a sorted set that was filled one member a command. */
-static void add_member_table(const struct redis_layout *layout, int64_t members,
+/* The table of a sorted set that was filled one member a command, or read from an RDB file. */
+static void add_member_table(const struct redis_layout *layout, int64_t members, bool read,
                              struct blocks *blocks)
 {
+    bool sized = read && layout->sized_on_read;
     if (layout->field_table == REDIS_TABLE_BUCKETS) {
-        int64_t buckets = redis_bucket_count(members), old = buckets / 2;
-        int64_t later = members - old * REDIS_BUCKET_PLACES - 1;
+        int64_t buckets = sized ? redis_bucket_count_sized(members) : redis_bucket_count(members);
+        int64_t old = sized ? 0 : buckets / 2, later = members - old * REDIS_BUCKET_PLACES - 1;
         blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table, buckets * REDIS_BUCKET);
         blocks_add_plain(blocks, kind_table, redis_child_buckets(members, buckets), 0,
                          &account_index_table, REDIS_BUCKET);
@@ -553,10 +557,10 @@ static void add_member_table(const struct redis_layout *layout, int64_t members,
     }
     /* Each ZADD looks the member up and adds it: two buckets of an unfinished rehash. */
     struct redis_layout by_ones = *layout;
-    by_ones.dict_step = layout->zset_dict_step;
+    by_ones.dict_step = read ? 1 : layout->zset_dict_step;
     by_ones.dict_first_step = 0;
     struct redis_outcomes outcomes;
-    redis_hash_outcomes(&by_ones, members, 0, &outcomes);
+    redis_hash_outcomes(&by_ones, members, sized ? members : 0, &outcomes);
     blocks_add_plain(blocks, kind_table, 1, 0, &account_index_table,
                      redis_dict_buckets(members) * 8);
     for (size_t i = 0; i < outcomes.count; i++)
@@ -566,7 +570,7 @@ static void add_member_table(const struct redis_layout *layout, int64_t members,
 }
 
 void redis_add_shared(const struct redis_model *redis, const struct redis_shared *shared,
-                      double factor, struct blocks *blocks)
+                      double factor, bool read, struct blocks *blocks)
 {
     const struct redis_layout *layout = redis->layout;
     int64_t members = llround((double)shared->members * factor);
@@ -614,5 +618,5 @@ void redis_add_shared(const struct redis_model *redis, const struct redis_shared
     if (layout->zset_entry)
         blocks_add_plain(blocks, kind_entry, (double)members, 0, &account_index_entries,
                          layout->zset_entry);
-    add_member_table(layout, members, blocks);
+    add_member_table(layout, members, read, blocks);
 }

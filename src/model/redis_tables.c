@@ -116,6 +116,15 @@ int64_t redis_bucket_count(int64_t keys)
     return buckets;
 }
 
+int64_t redis_bucket_count_sized(int64_t keys)
+{
+    /* BUCKET_FACTOR 5, BUCKET_DIVISOR 32 on 64-bit builds: 6.4 keys a bucket. */
+    int64_t buckets = 1;
+    while (buckets * 32 < keys * 5)
+        buckets *= 2;
+    return buckets;
+}
+
 /* A full bucket's last place becomes a pointer to a child: c children make 6 c + 7 places. */
 static int64_t children(int64_t keys)
 {
@@ -214,6 +223,29 @@ static void bucket_outcomes(int64_t fields, int64_t presized, struct redis_outco
         outcome.table_extra = llround(redis_child_buckets(fields, buckets));
     }
     outcome_add(outcomes, outcome);
+}
+
+/* A table that is replaced by one for `rest` more keys once it holds `first`, and grows by itself
+ * from there; a rehash moves one bucket with each key. */
+static void chained_read_outcomes(const struct redis_layout *layout, int64_t fields, int64_t first,
+                                  struct redis_outcomes *outcomes)
+{
+    struct redis_layout by_ones = *layout;
+    by_ones.dict_step = 1;
+    by_ones.dict_first_step = 0;
+    int64_t rest = fields - first;
+    int64_t presized = first == 0 ? fields : rest > 4 && rest >= first ? rest : 0;
+    chained_outcomes(&by_ones, fields, layout->sized_on_read ? presized : 0, outcomes);
+}
+
+void redis_read_outcomes(const struct redis_layout *layout, int64_t fields, int64_t first,
+                         struct redis_outcomes *outcomes)
+{
+    outcomes->count = 0;
+    if (layout->field_table == REDIS_TABLE_BUCKETS)
+        bucket_outcomes(fields, fields - first, outcomes);
+    else
+        chained_read_outcomes(layout, fields, first, outcomes);
 }
 
 void redis_hash_outcomes(const struct redis_layout *layout, int64_t fields, int64_t presized,

@@ -146,16 +146,16 @@ static void write_row(struct buffer *out, const struct rankings *rankings, const
     write_field(out, cell->build.engine, false);
     write_field(out, cell->encoding, false);
     write_field(out, cell->dataset, false);
-    write_integer(out, true, cell->records, false);
+    write_integer(out, true, ledger_records(cell, ledger), false);
     write_field(out, ledger->state, false);
     write_field(out, row->account->name, false);
     write_field(out, stage_names[row->account->stage], false);
     write_field(out, basis_names[row->basis], false);
     write_integer(out, true, row->bytes, false);
-    write_field(out, number_per_record(number, row->bytes, cell->records), false);
+    write_field(out, number_per_record(number, row->bytes, ledger_records(cell, ledger)), false);
     number[0] = '\0';
     write_field(out, row->has_marginal ? number_fixed(number, row->marginal) : number, false);
-    write_field(out, cell->settings, false);
+    write_field(out, ledger_settings(cell, ledger), false);
     write_integer(out, row->has_range, row->low, false);
     write_integer(out, row->has_range, row->high, false);
     write_integer(out, row->has_spread, row->spread_low, false);
@@ -182,7 +182,7 @@ static void csv_render(const struct report *report, const struct report_style *s
 
 /* A figure that is published is no account: it stands in stage "published". */
 static void write_figure(struct buffer *out, const struct gap_figure *figure, const struct cell *a,
-                         const struct cell *b)
+                         const struct cell *b, int64_t records_a, int64_t records_b)
 {
     char number[NUMBER_SIZE];
     write_field(out, figure->published->name, false);
@@ -193,8 +193,8 @@ static void write_figure(struct buffer *out, const struct gap_figure *figure, co
     write_field(out, figure->in_b ? basis_names[BASIS_MEASURED] : "", false);
     write_integer(out, figure->in_a, figure->a, false);
     write_integer(out, figure->in_b, figure->b, false);
-    write_field(out, figure->in_a ? number_per_record(number, figure->a, a->records) : "", false);
-    write_field(out, figure->in_b ? number_per_record(number, figure->b, b->records) : "", false);
+    write_field(out, figure->in_a ? number_per_record(number, figure->a, records_a) : "", false);
+    write_field(out, figure->in_b ? number_per_record(number, figure->b, records_b) : "", false);
     write_field(out, "", true);
 }
 
@@ -204,13 +204,14 @@ static void csv_render_gap(const struct cell *a, const struct ledger *state_a, c
 {
     struct gap gap;
     (void)style;
+    int64_t records_a = ledger_records(a, state_a), records_b = ledger_records(b, state_b);
     gap_of(a, state_a, b, state_b, &gap);
     buffer_text(out, "account,stage,cell_a,cell_b,basis_a,basis_b,bytes_a,bytes_b,"
                      "bytes_per_record_a,bytes_per_record_b,gap_per_record\n");
     for (size_t i = 0; i < gap.count; i++) {
         const struct gap_row *row = &gap.rows[i];
         char number[NUMBER_SIZE];
-        bool both = a->records > 0 && b->records > 0;
+        bool both = records_a > 0 && records_b > 0;
         write_field(out, row->account->name, false);
         write_field(out, stage_names[row->account->stage], false);
         write_field(out, a->name, false);
@@ -219,14 +220,14 @@ static void csv_render_gap(const struct cell *a, const struct ledger *state_a, c
         write_field(out, row->in_b ? basis_names[row->basis_b] : "", false);
         write_integer(out, row->in_a, row->bytes_a, false);
         write_integer(out, row->in_b, row->bytes_b, false);
-        write_field(out, row->in_a ? number_per_record(number, row->bytes_a, a->records) : "",
+        write_field(out, row->in_a ? number_per_record(number, row->bytes_a, records_a) : "",
                     false);
-        write_field(out, row->in_b ? number_per_record(number, row->bytes_b, b->records) : "",
+        write_field(out, row->in_b ? number_per_record(number, row->bytes_b, records_b) : "",
                     false);
         write_field(out, both ? number_fixed(number, row->a - row->b) : "", true);
     }
     for (size_t i = 0; i < gap.figure_count; i++)
-        write_figure(out, &gap.figures[i], a, b);
+        write_figure(out, &gap.figures[i], a, b, records_a, records_b);
     gap_free(&gap);
 }
 
@@ -421,18 +422,12 @@ static int same_cell(struct reader *reader, const struct cell *cell)
         {COLUMN_STORE, cell->build.store},         {COLUMN_VERSION, cell->build.version},
         {COLUMN_ALLOCATOR, cell->build.allocator}, {COLUMN_ENGINE, cell->build.engine},
         {COLUMN_ENCODING, cell->encoding},         {COLUMN_DATASET, cell->dataset},
-        {COLUMN_SETTINGS, cell->settings},
     };
-    int64_t records;
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(field_of(reader, known[i].column), known[i].text) != 0)
             return fail(reader, "another %s than in the cell's rows above",
                         column_names[known[i].column]);
-    if (read_integer(reader, COLUMN_RECORDS, &records))
-        return -1;
-    if (records != cell->records)
-        return fail(reader, "another number of records than in the cell's rows above");
     return 0;
 }
 
@@ -451,15 +446,41 @@ static int take_cell(struct reader *reader, struct report *report, struct cell *
     return begin_cell(reader, *taken);
 }
 
-static struct ledger *take_ledger(struct cell *cell, const char *state)
+/* So does a ledger; the cell is as its last ledger says. */
+static int same_ledger(struct reader *reader, struct cell *cell, struct ledger *ledger, bool first)
 {
-    for (size_t i = 0; i < cell->state_count; i++)
+    const char *settings = field_of(reader, COLUMN_SETTINGS);
+    int64_t records;
+
+    if (read_integer(reader, COLUMN_RECORDS, &records))
+        return -1;
+    if (records < 0)
+        return fail(reader, "'%.80s' records", field_of(reader, COLUMN_RECORDS));
+    if (!first && records != ledger->records)
+        return fail(reader, "another number of records than in the ledger's rows above");
+    if (!first && strcmp(settings, ledger->settings) != 0)
+        return fail(reader, "another settings than in the ledger's rows above");
+    if (first) {
+        ledger->records = cell->records = records;
+        ledger->settings = memory_text(settings);
+        free(cell->settings);
+        cell->settings = memory_text(settings);
+    }
+    return 0;
+}
+
+static int take_ledger(struct reader *reader, struct cell *cell, struct ledger **taken)
+{
+    const char *state = field_of(reader, COLUMN_STATE);
+    for (size_t i = 0; i < cell->state_count; i++) {
+        *taken = &cell->states[i];
         if (strcmp(cell->states[i].state, state) == 0)
-            return &cell->states[i];
+            return same_ledger(reader, cell, *taken, false);
+    }
     MEMORY_GROW(cell->states, cell->state_count, cell->state_capacity);
-    struct ledger *ledger = &cell->states[cell->state_count++];
-    *ledger = (struct ledger){.state = memory_text(state)};
-    return ledger;
+    *taken = &cell->states[cell->state_count++];
+    **taken = (struct ledger){.state = memory_text(state)};
+    return same_ledger(reader, cell, *taken, true);
 }
 
 static int read_time(struct reader *reader, enum column column, double *nanoseconds)
@@ -502,7 +523,9 @@ static int take_row(struct reader *reader, struct report *report)
         return fail(reader, "'%.80s' is no marginal cost", marginal);
     if (take_cell(reader, report, &cell))
         return -1;
-    struct ledger *ledger = take_ledger(cell, field_of(reader, COLUMN_STATE));
+    struct ledger *ledger;
+    if (take_ledger(reader, cell, &ledger))
+        return -1;
     if (ledger_find(ledger, account))
         return fail(reader, "account '%.80s' is there twice", name);
     struct ledger_row *put = ledger_put(ledger, account, (enum basis)basis, row.bytes);

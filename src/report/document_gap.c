@@ -31,11 +31,11 @@ static void side_line(struct document *document, const char *heading, const stru
 {
     char *data = words_data(cell), *server = words_server(&cell->build);
     bool prediction = ledger_is_prediction(ledger);
+    const char *settings = ledger_settings(cell, ledger);
 
     document_text(document, PART_LINE, "%s: %s, %s; %s%s%s", heading, data,
-                  prediction ? "predicted" : ledger->state, server,
-                  cell->settings && cell->settings[0] ? "; " : "",
-                  cell->settings ? cell->settings : "");
+                  prediction ? "predicted" : ledger->state, server, settings[0] ? "; " : "",
+                  settings);
     free(data);
     free(server);
 }
@@ -163,9 +163,9 @@ static void add_figures(struct document *document, const struct cell *const *cel
                                                                : "resident");
         table_cell(&table, figure->published->name);
         figure_cells(&table, figure->in_a, figure->a, ledgers[0], figure->published,
-                     cells[0]->records);
+                     ledger_records(cells[0], ledgers[0]));
         figure_cells(&table, figure->in_b, figure->b, ledgers[1], figure->published,
-                     cells[1]->records);
+                     ledger_records(cells[1], ledgers[1]));
     }
     if (gap.figure_count) {
         document_text(document, PART_LINE, "%s",
@@ -183,7 +183,7 @@ void document_of_gap(struct document *document, const struct cell *a, const stru
 {
     const struct cell *const cells[2] = {a, b};
     const struct ledger *const ledgers[2] = {state_a, state_b};
-    const int64_t records[2] = {a->records, b->records};
+    const int64_t records[2] = {ledger_records(a, state_a), ledger_records(b, state_b)};
     char *headings[2] = {side_heading(a, state_a, b, state_b, 1),
                          side_heading(b, state_b, a, state_a, 2)};
     struct table table = {0};

@@ -57,7 +57,7 @@ static void add_ledger_table(struct document *document, const struct cell *cell,
             else
                 table_cell(&table, "");
         }
-        if (cell->records > 0)
+        if (ledger_records(cell, ledger) > 0)
             table_tenths(&table, line->tenths[0]);
         else
             table_cell(&table, TABLE_NONE);
@@ -77,11 +77,12 @@ static void add_headline(struct document *document, const struct cell *cell,
 
     if (!headline.has_measured && ledger_is_prediction(ledger))
         return;
-    if (headline.has_predicted && headline.has_measured && cell->records > 0)
-        document_text(document, PART_LINE, "predicted %s, measured %s bytes a record, missed %s",
-                      number_tenths_text(a, number_tenths(headline.predicted, cell->records)),
-                      number_tenths_text(b, number_tenths(headline.measured, cell->records)),
-                      units_signed_percent(c, headline.missed, 2));
+    if (headline.has_predicted && headline.has_measured && ledger_records(cell, ledger) > 0)
+        document_text(
+            document, PART_LINE, "predicted %s, measured %s bytes a record, missed %s",
+            number_tenths_text(a, number_tenths(headline.predicted, ledger_records(cell, ledger))),
+            number_tenths_text(b, number_tenths(headline.measured, ledger_records(cell, ledger))),
+            units_signed_percent(c, headline.missed, 2));
     double resident = ledger_share_resident(ledger);
     units_percent(c, ledger_share_allocated(ledger), 2);
     if (resident >= 0 && headline.has_measured)
@@ -111,10 +112,11 @@ static void add_subtotal(struct document *document, const struct cell *cell,
     if (!ledger->subtotal_name || ledger->subtotal == 0)
         return;
     units_count(count, ledger->subtotal);
-    if (cell->records > 0)
+    if (ledger_records(cell, ledger) > 0)
         document_text(document, PART_LINE, "on the way, %s: %s bytes, %s a record",
                       ledger->subtotal_name, count,
-                      number_tenths_text(tenths, number_tenths(ledger->subtotal, cell->records)));
+                      number_tenths_text(
+                          tenths, number_tenths(ledger->subtotal, ledger_records(cell, ledger))));
     else
         document_text(document, PART_LINE, "on the way, %s: %s bytes", ledger->subtotal_name,
                       count);
@@ -220,8 +222,8 @@ void document_ledger(struct document *document, const struct report *report,
         free(seed);
         free(server);
     }
-    if (cell->settings && cell->settings[0])
-        document_text(document, PART_LINE, "settings: %s", cell->settings);
+    if (ledger_settings(cell, ledger)[0])
+        document_text(document, PART_LINE, "settings: %s", ledger_settings(cell, ledger));
     add_ledger_table(document, cell, ledger);
     add_headline(document, cell, ledger);
     add_subtotal(document, cell, ledger);

@@ -91,7 +91,7 @@ static void add_comparison_row(struct table *table, const struct comparison *sho
     struct headline headline = ledger_headline(ledger);
     const struct ledger_row *allocated = ledger_find(ledger, &account_total_allocated);
     const struct ledger_row *resident = ledger_find(ledger, &account_total_resident);
-    int64_t records = cell->records;
+    int64_t records = ledger_records(cell, ledger);
     char text[UNITS_SIZE];
 
     table_row(table, ROW_PLAIN);
@@ -244,23 +244,24 @@ static void add_bars(struct document *document, const struct report *report)
 
     for (size_t i = 0; i < report->count; i++) {
         const struct cell *cell = &report->cells[i];
-        for (size_t j = 0; j < cell->state_count && cell->records > 0; j++) {
+        for (size_t j = 0; j < cell->state_count; j++) {
             const struct ledger *ledger = &cell->states[j];
+            int64_t records = ledger_records(cell, ledger);
             const struct ledger_row *total = ledger_find(ledger, &account_total_resident);
             if (!total)
                 total = ledger_find(ledger, &account_total_allocated);
-            if (!total)
+            if (!total || records <= 0)
                 continue;
             MEMORY_GROW(part->bars, part->bar_count, part->bar_capacity);
             struct bar *bar = &part->bars[part->bar_count++];
-            *bar = (struct bar){.total = number_tenths(total->bytes, cell->records)};
+            *bar = (struct bar){.total = number_tenths(total->bytes, records)};
             bar->name = cell->state_count > 1
                             ? memory_format("%s, %s", words_cell(cell), ledger->state)
                             : memory_text(words_cell(cell));
             for (size_t s = 0; s < BAR_SEGMENTS; s++)
                 bar->tenths[s] = number_tenths(
                     ledger_stage(ledger, s <= STAGE_PROCESS ? (enum stage)s : STAGE_RESIDUAL),
-                    cell->records);
+                    records);
         }
     }
 }

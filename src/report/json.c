@@ -195,11 +195,14 @@ static json_t *advice_value(const struct ledger *ledger, int64_t records)
     return list;
 }
 
-static json_t *ledger_value(const struct ledger *ledger, int64_t records)
+static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger)
 {
     json_t *object = json_object(), *rows = json_array(), *notes = json_array();
+    int64_t records = ledger_records(cell, ledger);
 
     json_object_set_new(object, "state", text_value(ledger->state));
+    json_object_set_new(object, "records", json_integer(records));
+    json_object_set_new(object, "settings_text", text_value(ledger_settings(cell, ledger)));
     for (size_t i = 0; i < ledger->count; i++)
         json_array_append_new(rows, row_value(&ledger->rows[i], records));
     json_object_set_new(object, "accounts", rows);
@@ -236,6 +239,8 @@ static json_t *ledger_value(const struct ledger *ledger, int64_t records)
     if (ledger->advice_count)
         json_object_set_new(object, "advice", advice_value(ledger, records));
     json_object_set_new(object, "samples", figures_value(&ledger->samples));
+    if (ledger->base.count)
+        json_object_set_new(object, "base", figures_value(&ledger->base));
     return object;
 }
 
@@ -370,7 +375,7 @@ static json_t *cell_value(const struct cell *cell)
     json_object_set_new(object, "encode_ns", time_value(cell->encode_ns));
     json_object_set_new(object, "decode_ns", time_value(cell->decode_ns));
     for (size_t i = 0; i < cell->state_count; i++)
-        json_array_append_new(states, ledger_value(&cell->states[i], cell->records));
+        json_array_append_new(states, ledger_value(cell, &cell->states[i]));
     json_object_set_new(object, "states", states);
     json_object_set_new(object, "base", figures_value(&cell->base));
     for (size_t i = 0; i < cell->checkpoint_count; i++)
@@ -452,7 +457,7 @@ static json_t *gap_side(const struct cell *cell, const struct ledger *ledger)
     json_t *object = json_object();
     json_object_set_new(object, "cell", text_value(cell->name ? cell->name : ""));
     json_object_set_new(object, "state", text_value(ledger->state));
-    json_object_set_new(object, "records", json_integer(cell->records));
+    json_object_set_new(object, "records", json_integer(ledger_records(cell, ledger)));
     json_object_set_new(object, "dataset", text_value(cell->dataset));
     json_object_set_new(object, "unattributed", unattributed_value(ledger));
     return object;
@@ -487,13 +492,14 @@ static void json_render_gap(const struct cell *a, const struct ledger *state_a,
     (void)style;
     use_own_memory();
     json_t *object = json_object(), *rows = json_array();
+    int64_t records_a = ledger_records(a, state_a), records_b = ledger_records(b, state_b);
     gap_of(a, state_a, b, state_b, &gap);
     json_object_set_new(object, "schema", json_integer(SCHEMA));
     json_object_set_new(object, "a", gap_side(a, state_a));
     json_object_set_new(object, "b", gap_side(b, state_b));
     for (size_t i = 0; i < gap.count; i++) {
         const struct gap_row *row = &gap.rows[i];
-        bool both = a->records > 0 && b->records > 0;
+        bool both = records_a > 0 && records_b > 0;
         char text[NUMBER_SIZE];
         double difference = 0;
         json_t *one = json_object();
@@ -502,15 +508,15 @@ static void json_render_gap(const struct cell *a, const struct ledger *state_a,
         json_object_set_new(one, "bytes_a", row->in_a ? json_integer(row->bytes_a) : json_null());
         json_object_set_new(one, "bytes_b", row->in_b ? json_integer(row->bytes_b) : json_null());
         json_object_set_new(one, "bytes_per_record_a",
-                            row->in_a ? per_record_value(row->bytes_a, a->records) : json_null());
+                            row->in_a ? per_record_value(row->bytes_a, records_a) : json_null());
         json_object_set_new(one, "bytes_per_record_b",
-                            row->in_b ? per_record_value(row->bytes_b, b->records) : json_null());
+                            row->in_b ? per_record_value(row->bytes_b, records_b) : json_null());
         both = both && number_parse_fixed(number_fixed(text, row->a - row->b), &difference);
         json_object_set_new(one, "gap_per_record", both ? json_real(difference) : json_null());
         json_array_append_new(rows, one);
     }
     json_object_set_new(object, "gap", rows);
-    json_object_set_new(object, "published", gap_figures(&gap, a->records, b->records));
+    json_object_set_new(object, "published", gap_figures(&gap, records_a, records_b));
     json_dump_callback(object, append_text, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
     buffer_byte(out, '\n');
     json_decref(object);
@@ -836,13 +842,16 @@ static int read_ledger(const struct reader *reader, json_t *object, struct ledge
     if (!json_is_object(object))
         return fail(reader, "this is no object");
     if (read_text(reader, object, "state", true, &ledger->state) ||
+        read_integer(reader, object, "records", false, &ledger->records) ||
+        read_text(reader, object, "settings_text", false, &ledger->settings) ||
         read_list(reader, object, "accounts", true, &rows) ||
         read_integer(reader, object, "peak_allocated", false, &ledger->peak_allocated) ||
         read_steps(reader, object, ledger) ||
         read_figures(reader, object, "inputs", &ledger->inputs) ||
         read_evidence(reader, json_object_get(object, "evidence"), ledger) ||
         read_blocks(reader, object, ledger) || read_list(reader, object, "notes", false, &notes) ||
-        read_figures(reader, object, "samples", &ledger->samples))
+        read_figures(reader, object, "samples", &ledger->samples) ||
+        read_figures(reader, object, "base", &ledger->base))
         return -1;
     json_array_foreach(rows, i, value)
     {

@@ -74,7 +74,7 @@ void view_of(struct view *view, const struct cell *const *cells,
     *view = (struct view){0};
     view_order(view, ledgers, sides);
     for (size_t s = 0; s < sides; s++) {
-        view_round(view, s, cells[s]->records);
+        view_round(view, s, ledger_records(cells[s], ledgers[s]));
         view->has_allocated[s] = ledger_find(ledgers[s], &account_total_allocated) != NULL;
         view->has_resident[s] = ledger_find(ledgers[s], &account_total_resident) != NULL;
     }

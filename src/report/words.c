@@ -103,14 +103,14 @@ char *words_disk(const struct cell *cell, const struct ledger *ledger)
     const struct model_kind *kind = model_kind_of(&cell->build);
     const struct published *published = kind ? kind->published : NULL;
     struct buffer text = {0};
-    int64_t bytes;
+    int64_t bytes, records = ledger_records(cell, ledger);
 
-    for (; published && published->name && cell->records > 0; published++) {
+    for (; published && published->name && records > 0; published++) {
         char number[NUMBER_SIZE];
         if (published->total || !published_bytes(published, &ledger->samples, &bytes) || bytes == 0)
             continue;
         buffer_format(&text, "%s%s %s", text.length ? ", " : "on disk: ", published->name,
-                      number_tenths_text(number, number_tenths(bytes, cell->records)));
+                      number_tenths_text(number, number_tenths(bytes, records)));
     }
     if (!text.length)
         return NULL;

@@ -228,6 +228,9 @@ static int identify(struct redis *redis, struct tare_error *error)
     return 0;
 }
 
+/* 7.0 has DEBUG (step reload) only where it is asked for (config.c, enable-debug-command). */
+#define DEBUG_ASKED_FOR 70000
+
 static void add_argument(char **arguments, size_t *count, const char *text)
 {
     arguments[(*count)++] = memory_text(text);
@@ -255,8 +258,9 @@ static int start(struct redis *redis, const char *program, const struct figures 
     redis->place.socket = memory_format("%s/redis.sock", redis->process.folder);
     snprintf(redis->store.address, sizeof redis->store.address, "%s", program);
 
-    char **arguments = memory_new((32 + 2 * settings->count) * sizeof *arguments);
+    char **arguments = memory_new((36 + 2 * settings->count) * sizeof *arguments);
     size_t count = 0;
+    redis->arguments = arguments;
     const char *fixed[] = {path,
                            "--port",
                            "0",
@@ -284,6 +288,10 @@ static int start(struct redis *redis, const char *program, const struct figures 
     if (strcmp(build.store, "valkey") == 0 && build.number >= 80100)
         for (size_t i = 0; i < sizeof large / sizeof large[0]; i++)
             add_argument(arguments, &count, large[i]);
+    if (build.number >= DEBUG_ASKED_FOR) {
+        add_argument(arguments, &count, "--enable-debug-command");
+        add_argument(arguments, &count, "local");
+    }
     for (size_t i = 0; i < settings->count; i++) {
         char *name = setting_name(settings->items[i].name, build.number);
         char *value = setting_value(&settings->items[i]);
@@ -291,16 +299,12 @@ static int start(struct redis *redis, const char *program, const struct figures 
         arguments[count++] = value;
         free(name);
     }
-    failed = process_start(&redis->process, arguments, error);
-    for (size_t i = 0; i < count; i++)
-        free(arguments[i]);
-    free(arguments);
     free(path);
-    return failed;
+    return process_start(&redis->process, arguments, error);
 }
 
 /* Until the started server answers; one that loads nothing does so in some milliseconds. */
-static int wait_until_ready(struct redis *redis, struct tare_error *error)
+int redis_wait_until_ready(struct redis *redis, struct tare_error *error)
 {
     for (int waited = 0;; waited += 10) {
         if (process_check_interrupt(error))
@@ -402,7 +406,7 @@ static int change_settings(struct redis *redis, const struct figures *settings,
 }
 
 /* Finds the process, where it runs on this host and can be seen. */
-static void find_process(struct redis *redis, const char *program)
+void redis_find_process(struct redis *redis, const char *program)
 {
     struct store *store = &redis->store;
     struct tare_error why = {0};
@@ -456,7 +460,7 @@ struct store *redis_open(const struct server_spec *spec, const struct figures *s
     redis->process.lock = -1;
     int failed;
     if (redis->store.started)
-        failed = start(redis, spec->target, settings, error) || wait_until_ready(redis, error) ||
+        failed = start(redis, spec->target, settings, error) || redis_wait_until_ready(redis, error) ||
                  identify(redis, error);
     else
         failed = join(redis, spec, settings, error);
@@ -464,7 +468,7 @@ struct store *redis_open(const struct server_spec *spec, const struct figures *s
         redis_close(&redis->store);
         return NULL;
     }
-    find_process(redis, spec->target);
+    redis_find_process(redis, spec->target);
     return &redis->store;
 }
 
@@ -640,6 +644,21 @@ static int ask_branch(struct redis *redis, const struct object *object, size_t n
     return 0;
 }
 
+static bool has_branch(const struct object *object)
+{
+    return object->type == OBJECT_HASH && object->element_count > 0 && !object->shared;
+}
+
+int redis_ask_branch(struct store *store, const struct object *objects, size_t count,
+                     struct figures *figures, struct tare_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has_branch(&objects[i]) &&
+            ask_branch((struct redis *)store, &objects[i], i, figures, error))
+            return -1;
+    return 0;
+}
+
 int redis_warm_up(struct store *store, const struct object *objects, size_t count,
                   struct figures *figures, struct tare_error *error)
 {
@@ -649,7 +668,7 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
         return -1;
     call_writes(redis);
     for (size_t i = 0; i < count; i++) {
-        if (objects[i].type == OBJECT_HASH && objects[i].element_count > 0 && !objects[i].shared) {
+        if (has_branch(&objects[i])) {
             if (ask_branch(redis, &objects[i], i, figures, error))
                 return -1;
         } else if (write_object(redis, &objects[i], error) ||
@@ -793,6 +812,9 @@ void redis_close(struct store *store)
         process_stop(&redis->process, STOP_PATIENCE_MS);
         process_remove(&redis->process);
     }
+    for (size_t i = 0; redis->arguments && redis->arguments[i]; i++)
+        free(redis->arguments[i]);
+    free(redis->arguments);
     redis_place_free(&redis->place);
     figures_free(&redis->changed);
     free(redis->shared_key);
@@ -814,6 +836,7 @@ const struct store_kind store_redis = {
     .common_setting = redis_common_setting,
     .describe = redis_describe,
     .warm_up = redis_warm_up,
+    .ask_branch = redis_ask_branch,
     .load_open = redis_load_open,
     .put = redis_put,
     .flush = redis_flush,
@@ -822,6 +845,9 @@ const struct store_kind store_redis = {
     .glance = redis_glance,
     .read_all = redis_read_all,
     .sample = redis_sample,
+    .reload = redis_reload,
+    .restart = redis_restart,
+    .restarts_empty = true,
     .ask = redis_ask,
     .close = redis_close,
 };

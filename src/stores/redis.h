@@ -42,6 +42,7 @@ struct redis_loader;
 struct redis {
     struct store store;
     struct process process; /* where tare started the program */
+    char **arguments;       /* its argv, NULL-terminated; restart uses it again */
     struct redis_place place;
     redisContext *control;
     int version;            /* 70015; of redis_version, which Valkey keeps at 7.2.4 */
@@ -63,6 +64,15 @@ redisReply *redis_line(struct redis *redis, const char *line, struct tare_error 
 
 /* Fills *error from what became of a started server, if it ended; else from `reason`. */
 int redis_lost(struct redis *redis, const char *reason, struct tare_error *error);
+
+/* Waits until the program that tare started answers; the control connection is open then. */
+int redis_wait_until_ready(struct redis *redis, struct tare_error *error);
+/* Looks for the process of the server, where it runs on this host and can be seen. */
+void redis_find_process(struct redis *redis, const char *program);
+
+/* Through an RDB file (redis_restart.c): the store's members of these names. */
+int redis_reload(struct store *store, struct tare_error *error);
+int redis_restart(struct store *store, struct tare_error *error);
 
 /* Loading (redis_load.c). */
 int redis_load_open(struct store *store, struct tare_error *error);
@@ -95,6 +105,8 @@ int redis_common_setting(const char *name, const struct figure *value, struct fi
 int redis_describe(struct store *store, struct build *build, struct tare_error *error);
 int redis_warm_up(struct store *store, const struct object *objects, size_t count,
                   struct figures *figures, struct tare_error *error);
+int redis_ask_branch(struct store *store, const struct object *objects, size_t count,
+                     struct figures *figures, struct tare_error *error);
 int redis_settle(struct store *store, bool *quiet, struct tare_error *error);
 int redis_glance(struct store *store, struct figures *figures, struct tare_error *error);
 int redis_read_all(struct store *store, int64_t *count, struct tare_error *error);

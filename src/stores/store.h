@@ -102,6 +102,10 @@ struct store_kind {
      * (the hash seed's branch) goes into figures, "warmup.NAME". */
     int (*warm_up)(struct store *store, const struct object *objects, size_t count,
                    struct figures *figures, struct tare_error *error);
+    /* The same state alone, by writing these objects and removing them; into figures too. Leaves
+     * traces as a first call does. NULL: there is none. */
+    int (*ask_branch)(struct store *store, const struct object *objects, size_t count,
+                      struct figures *figures, struct tare_error *error);
     /* Loading: a session of its own connection(s), opened and closed between checkpoints. put
      * copies what it needs of the object before it returns and may write behind; flush waits
      * until all is acknowledged and reports any failed write. */
@@ -122,8 +126,12 @@ struct store_kind {
      * that aren't read, or too large to be. May be NULL. */
     int (*sample)(struct store *store, int64_t count, store_object_sink *sink, void *context,
                   int64_t *keys, int64_t *skipped, struct tare_error *error);
+    /* Writes all to a file and reads it back in the same process (step reload); may be NULL. */
+    int (*reload)(struct store *store, struct tare_error *error);
     /* Stops and starts the program again on the same folder (step restart); may be NULL. */
     int (*restart)(struct store *store, struct tare_error *error);
+    /* What step restart leads to is held against a server that was restarted while it was empty. */
+    bool restarts_empty;
     /* Asks a question in the store's own terms ("INFO", "MEMORY STATS", "CONFIG GET maxmemory";
      * for MongoDB "admin {\"serverStatus\": 1}") and flattens the reply into figures under
      * prefix; a reply that is one text is put at prefix itself. For probes. */
@@ -143,6 +151,9 @@ struct store {
     char unseen[160];  /* why it can't be seen, one line; "" where it can */
     char address[128]; /* host:port or socket, for messages; no password */
     int64_t written;   /* objects acknowledged */
+    /* How all objects came to be as they are, where it isn't by having been written: "rdb", read
+     * from an RDB file. Constant text; NULL elsewhere. */
+    const char *made_by;
 };
 
 /* Settings that mean the same in each kind that has them: "aof" (off, everysec, always: how the

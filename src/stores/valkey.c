@@ -15,6 +15,7 @@ const struct store_kind store_valkey = {
     .common_setting = redis_common_setting,
     .describe = redis_describe,
     .warm_up = redis_warm_up,
+    .ask_branch = redis_ask_branch,
     .load_open = redis_load_open,
     .put = redis_put,
     .flush = redis_flush,
@@ -23,6 +24,9 @@ const struct store_kind store_valkey = {
     .glance = redis_glance,
     .read_all = redis_read_all,
     .sample = redis_sample,
+    .reload = redis_reload,
+    .restart = redis_restart,
+    .restarts_empty = true,
     .ask = redis_ask,
     .close = redis_close,
 };

@@ -217,6 +217,49 @@ def steps_close_a_ledger_each(tare):
     assert sorted(s for _, s in ledgers(path)) == ["loaded", "read", "settled"]
 
 
+def redis_reloads_and_restarts(tare):
+    path, json_path = tare.path("states.csv"), tare.path("states.json")
+    run = tare.run("run", "-n", "30000", "-e", "redis:hash@index", "--steps",
+                   "load,settle,reload,restart", "--export-csv", path, "--export-json", json_path)
+    assert run.code == 0, run
+    cells = ledgers(path)
+    assert [state for _, state in cells] == ["loaded", "settled", "reloaded", "restarted"]
+    for (cell, state), accounts in cells.items():
+        of_allocated, of_resident = shares(accounts)
+        assert of_allocated <= 0.5, (state, of_allocated)
+        assert of_resident <= 2, (state, of_resident)
+        read_from_file = state in ("reloaded", "restarted")
+        assert ("field table, old" in accounts) != read_from_file, state
+        settings = accounts["total.allocated"]["settings"].split()
+        assert ("made_by=rdb" in settings) == read_from_file, (state, settings)
+    (cell,) = load_json(json_path)["cells"]
+    files = [state["samples"].get("file.rdb", 0) for state in cell["states"]]
+    assert files[2] > 30000 * 500 and files[3] > 30000 * 500, files
+    assert cell["states"][3]["base"]["info.memory.used_memory"] == \
+        cells[("redis:hash@index", "restarted")]["base.allocated"]["bytes"]
+    plan = tare.path("given.csv")
+    run = tare.run("plan", "-n", "30000", "-e", "redis:hash@index", "--server",
+                   "redis=redis-server", "--given", "made_by=rdb", "--export-csv", plan)
+    assert run.code == 0, run
+    (planned,) = ledgers(plan).values()
+    for name, row in cells[("redis:hash@index", "restarted")].items():
+        if row["stage"] in ("structure", "rounding"):
+            assert planned[name]["bytes"] == row["bytes"], name
+
+
+def steps_that_a_server_does_not_have(tare):
+    with RedisServer(tare) as server:
+        url = "redis=redis://127.0.0.1:%d/3" % server.port
+        for step in ("reload", "restart"):
+            run = tare.run("run", "-n", "10", "-e", "redis:hash", "--server", url, "--steps",
+                           "load," + step)
+            one_line(run, 1, step, "servers that tare starts")
+    run = tare.run("run", "-n", "10", "-e", "redis:hash", "--set", "aof=everysec", "--steps",
+                   "load,restart")
+    one_line(run, 1, "aof")
+    tare.expect_clean()
+
+
 def a_foreign_server_is_left_as_it_was(tare):
     with RedisServer(tare) as server:
         url = "redis=redis://127.0.0.1:%d" % server.port
@@ -425,7 +468,8 @@ def settings_reach_the_server(tare):
     assert "mongodb" not in settings, settings
 
 
-TESTS = [settings_reach_the_server, redis_ledgers_close, mongodb_ledgers_close,
+TESTS = [settings_reach_the_server, redis_reloads_and_restarts,
+         steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
          every_encoding_closes, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,

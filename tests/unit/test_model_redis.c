@@ -437,28 +437,43 @@ static void simulate_moves(struct simulated *table, int64_t moves)
 }
 
 /* Inserts fields with random hashes; true where two tables are left standing. An insertion first
- * moves buckets of a rehash under way, then doubles a table that is full. */
-static bool simulate_stands(int64_t fields, int64_t step, int64_t first_step)
+ * moves buckets of a rehash under way, then doubles a table that is full. Before field number
+ * `sized` (0: none) the table is replaced by one for all fields that are left. *size: buckets. */
+static bool simulate_sized(int64_t fields, int64_t step, int64_t first_step, int64_t sized,
+                           int64_t *size)
 {
     static uint64_t hashes[FIELDS_MAX];
     static struct simulated table;
-    int64_t size = 4;
+    *size = 4;
     table.old = 0;
     for (int64_t i = 0; i < fields; i++) {
+        int64_t wanted = *size, moves = first_step;
         simulate_moves(&table, step);
-        if (!table.old && i >= size) {
-            table.old = size;
+        if (sized && i == sized && fields - i > 4 && !table.old) {
+            wanted = redis_dict_buckets(fields - i);
+            moves = step;
+        } else if (!table.old && i >= *size) {
+            wanted = 2 * *size;
+        }
+        if (wanted != *size) {
+            table.old = *size;
             table.next = 0;
             table.keys = i;
             memset(table.left, 0, sizeof table.left);
             for (int64_t j = 0; j < i; j++)
-                table.left[hashes[j] & (uint64_t)(size - 1)]++;
-            size *= 2;
-            simulate_moves(&table, first_step);
+                table.left[hashes[j] & (uint64_t)(*size - 1)]++;
+            *size = wanted;
+            simulate_moves(&table, moves);
         }
         hashes[i] = next_random();
     }
     return table.old != 0;
+}
+
+static bool simulate_stands(int64_t fields, int64_t step, int64_t first_step)
+{
+    int64_t size;
+    return simulate_sized(fields, step, first_step, 0, &size);
 }
 
 static void old_tables_stand_as_often_as_simulated(void **state)
@@ -485,6 +500,36 @@ static void old_tables_stand_as_often_as_simulated(void **state)
             double off = fabs((double)seen / tries - stands);
             if (off > 4 * sqrt(stands * (1 - stands) / tries) + 0.002)
                 fail_msg("%s %s, %lld fields: stands in %.3f of the starts, simulated %.3f",
+                         layout->store, layout->range, (long long)fields[f], stands,
+                         (double)seen / tries);
+        }
+    }
+}
+
+/* A hash read from an RDB file: its first pair alone, then a table for the rest of them. */
+static void tables_of_hashes_read_are_as_simulated(void **state)
+{
+    (void)state;
+    static const int64_t fields[] = {5, 6, 8, 9, 10, 16, 17, 18, 24, 33, 40, 65, 200, 257};
+    for (size_t r = 0; r < redis_layout_count; r++) {
+        const struct redis_layout *layout = &redis_layouts[r];
+        if (layout->field_table != REDIS_TABLE_CHAINED)
+            continue;
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+            struct redis_outcomes outcomes;
+            redis_read_outcomes(layout, fields[f], 1, &outcomes);
+            double stands = 0;
+            int tries = 2000, seen = 0;
+            for (size_t i = 0; i < outcomes.count; i++)
+                stands += outcomes.items[i].old ? outcomes.items[i].probability : 0;
+            for (int i = 0; i < tries; i++) {
+                int64_t size;
+                seen += simulate_sized(fields[f], 1, 0, layout->sized_on_read ? 1 : 0, &size);
+                assert_int_equal(outcomes.items[0].table, size * 8);
+            }
+            double off = fabs((double)seen / tries - stands);
+            if (off > 4 * sqrt(stands * (1 - stands) / tries) + 0.002)
+                fail_msg("%s %s, %lld fields read: stands in %.3f of the starts, simulated %.3f",
                          layout->store, layout->range, (long long)fields[f], stands,
                          (double)seen / tries);
         }
@@ -759,6 +804,7 @@ int main(void)
         cmocka_unit_test(limits_decide_how_a_hash_is_held),
         cmocka_unit_test(old_tables_stand_as_often_as_simulated),
         cmocka_unit_test(child_buckets_are_as_many_as_simulated),
+        cmocka_unit_test(tables_of_hashes_read_are_as_simulated),
         cmocka_unit_test(ten_fields_in_buckets),
         cmocka_unit_test(a_branch_can_be_given_and_read),
         cmocka_unit_test(a_sample_predicts_as_all_records_do),

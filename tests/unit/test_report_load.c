@@ -262,7 +262,7 @@ static void broken_figures_are_named(void **state)
         {"csv", "encoding,counted", "encoding,guessed", ", line 4: no basis is named 'guessed'"},
         {"csv", "values", "key", ", line 3: account 'key' is there twice"},
         {"csv", ",1000,settled,values", ",1001,settled,values",
-         ", line 3: another number of records than in the cell's rows above"},
+         ", line 3: another number of records than in the ledger's rows above"},
         {"csv", "7.0.15,jemalloc-5.3.0,,redis:hash@index,ycsb,1000,settled,values",
          "7.0.16,jemalloc-5.3.0,,redis:hash@index,ycsb,1000,settled,values",
          ", line 3: another version than in the cell's rows above"},
