@@ -377,7 +377,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     } else {
         prediction->allocated_low = prediction->allocated_high = prediction->allocated;
     }
-    redis_predict_resident(redis, prediction);
+    redis_predict_resident(redis, records > 0 ? llround(low) : 0, records > 0 ? llround(high) : 0,
+                           prediction);
     predict_notes(redis, prediction);
     return 0;
 }

@@ -163,7 +163,10 @@ void redis_add_shared(const struct redis_model *redis, const struct redis_shared
                       double factor, bool read, struct blocks *blocks);
 
 /* redis_resident.c */
-void redis_predict_resident(const struct redis_model *redis, struct prediction *prediction);
+/* branch_low, branch_high: bytes by which other branches of the hash seed move the total, at most.
+ */
+void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
+                            int64_t branch_high, struct prediction *prediction);
 int redis_measure(struct model *model, const struct figures *base, const struct figures *end,
                   const struct prediction *prediction, struct measurement *measurement,
                   struct tare_error *error);

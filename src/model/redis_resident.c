@@ -161,7 +161,8 @@ static void add_jemalloc_4(const struct build *build, const struct blocks *block
 /* Code, buffers and stacks that a server touches for the first time while it loads. */
 #define TOUCHED (512 * 1024)
 
-void redis_predict_resident(const struct redis_model *redis, struct prediction *prediction)
+void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
+                            int64_t branch_high, struct prediction *prediction)
 {
     const struct build *build = &redis->model.build;
     const struct blocks *blocks = &prediction->blocks;
@@ -204,19 +205,19 @@ void redis_predict_resident(const struct redis_model *redis, struct prediction *
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0; /* free chunks between blocks */
     }
     prediction->resident = allocated + amounts_sum(amounts);
-    /* Within 2 % from 100 MB up: half a percent each way, and what a load leaves behind. */
-    int64_t slack = prediction->resident / 200 + (allocated > 0 ? TOUCHED : 0);
-    prediction->resident_low =
-        prediction->resident + (prediction->allocated_low - allocated) - slack;
-    prediction->resident_high =
-        prediction->resident + (prediction->allocated_high - allocated) + slack + dirty;
-    int64_t most = prediction->resident / 50;
-    if (prediction->resident >= 100 * 1000 * 1000) {
-        if (prediction->resident_low < prediction->resident - most)
-            prediction->resident_low = prediction->resident - most;
-        if (prediction->resident_high > prediction->resident + most)
-            prediction->resident_high = prediction->resident + most;
+    /* Half a percent each way, and what a load leaves behind: within 2 % from 100 MB up. */
+    int64_t resident = prediction->resident;
+    int64_t slack = resident / 200 + (allocated > 0 ? TOUCHED : 0);
+    int64_t low = prediction->allocated_low - allocated - branch_low - slack;
+    int64_t high = prediction->allocated_high - allocated - branch_high + slack + dirty;
+    int64_t most = resident / 50;
+    if (resident >= 100 * 1000 * 1000) {
+        low = low < -most ? -most : low;
+        high = high > most ? most : high;
     }
+    /* The branch of the server's hash seed is no slack: all of it may come. */
+    prediction->resident_low = resident + low + branch_low;
+    prediction->resident_high = resident + high + branch_high;
 }
 
 /* --- run --- */
