@@ -25,19 +25,20 @@ const struct step_kind *const step_kinds[] = {
 
 extern const struct shape_kind shape_redis_hash;
 extern const struct shape_kind shape_redis_string;
+extern const struct shape_kind shape_redis_bucket;
+extern const struct shape_kind shape_redis_list;
+extern const struct shape_kind shape_redis_stream;
 extern const struct shape_kind shape_mongodb_document;
 extern const struct shape_kind shape_mongodb_blob;
 extern const struct shape_kind shape_null_hash;
 extern const struct shape_kind shape_null_string;
 
 const struct shape_kind *const shape_kinds[] = {
-    &shape_redis_hash,
-    &shape_redis_string,
-    &shape_mongodb_document,
-    &shape_mongodb_blob,
-    &shape_null_hash,
-    &shape_null_string,
-    NULL,
+    &shape_redis_hash,   &shape_redis_string,
+    &shape_redis_bucket, &shape_redis_list,
+    &shape_redis_stream, &shape_mongodb_document,
+    &shape_mongodb_blob, &shape_null_hash,
+    &shape_null_string,  NULL,
 };
 
 #define STEP_KINDS_COUNT  (sizeof step_kinds / sizeof step_kinds[0])
@@ -292,6 +293,8 @@ static void write_text(struct encoding *encoding)
     struct buffer text = {0};
     if (encoding->shape)
         buffer_format(&text, "%s:%s", encoding->shape->store, encoding->shape->name);
+    if (encoding->batch)
+        buffer_format(&text, "=%lld", (long long)encoding->batch);
     for (size_t i = 0; i < encoding->step_count; i++) {
         const struct step *step = &encoding->steps[i];
         buffer_format(&text, "%s%s", text.length ? "+" : "", step->kind->name);
@@ -301,6 +304,22 @@ static void write_text(struct encoding *encoding)
     buffer_text(&text, encoding->options_text);
     free(encoding->text);
     encoding->text = buffer_steal(&text);
+}
+
+static int parse_batch(struct encoding *encoding, const char *text, const char *number,
+                       struct tare_error *error)
+{
+    const struct shape_kind *shape = encoding->shape;
+    encoding->batch = shape->batch_default;
+    if (!number)
+        return 0;
+    if (shape->batch_most == 0)
+        return error_set(error, TARE_USAGE, "shape '%s:%s' in '%s' takes no number", shape->store,
+                         shape->name, text);
+    char *what = memory_format("shape '%s:%s' in '%s'", shape->store, shape->name, text);
+    int failed = parse_integer(number, 1, shape->batch_most, what, &encoding->batch, error);
+    free(what);
+    return failed;
 }
 
 static int parse_whole(struct encoding *encoding, const char *text, char *copy,
@@ -315,11 +334,8 @@ static int parse_whole(struct encoding *encoding, const char *text, char *copy,
     char *number = cut(shape, '=');
     if (parse_shape(encoding, text, copy, shape, error))
         return -1;
-    if (number)
-        return error_set(error, TARE_USAGE, "shape '%s:%s' in '%s' takes no number", copy, shape,
-                         text);
-    if (parse_steps(encoding, text, steps, error) || check_end(encoding, text, error) ||
-        parse_options(encoding, text, options, error) ||
+    if (parse_batch(encoding, text, number, error) || parse_steps(encoding, text, steps, error) ||
+        check_end(encoding, text, error) || parse_options(encoding, text, options, error) ||
         (encoding->shape->check && encoding->shape->check(encoding, error)))
         return -1;
     write_text(encoding);
@@ -750,6 +766,9 @@ static int check_shape(const struct shape_kind *const kinds[], size_t place,
                           : !kind->encode               ? "encode"
                                                         : NULL;
     const char *name = kind->name ? kind->name : "";
+    if (kind->batch_default < 0 || kind->batch_default > kind->batch_most)
+        return error_set(error, TARE_USAGE, "shape '%s' has a default number out of its range",
+                         name);
     if (missing)
         return error_set(error, TARE_USAGE, "shape %zu of the table, '%s', lacks '%s'", place, name,
                          missing);

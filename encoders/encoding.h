@@ -83,6 +83,10 @@ struct shape_kind {
     const char
         *default_step; /* taken where a bytes shape is given a record without a codec: "json" */
     const struct option_spec *options; /* the @ options, parsed into struct shape_options */
+    /* How many records an object holds, as `bucket=100`: the most, and what it is where no number
+     * is given; 0 is all of them. batch_most 0: an object a record, no number is taken. */
+    int64_t batch_most, batch_default;
+    enum object_type holds; /* the type of the objects that hold records */
     /* Settings that the server of this cell needs, by the server's own names
      * (@listpack: hash-max-listpack-value). largest: figures of the data's first records
      * ("elements", "element.bytes": the largest seen). May be NULL. */
@@ -114,6 +118,7 @@ struct encoding {
     struct step steps[ENCODING_STEPS_MAX];
     size_t step_count;
     struct shape_options options;
+    int64_t batch;             /* records an object, where the shape takes a number; 0: all */
     struct object_index index; /* of options.field, by the shape's check */
     char *index_field;         /* its field, where steps gave it another name */
     bool step_defaulted;       /* the first step is the shape's default one */

@@ -18,6 +18,7 @@ const struct shape_kind shape_mongodb_blob = {
     .summary = "a document a record, of _id and the encoded record as one Binary field",
     .example = "mongodb:blob+msgpack",
     .takes = FORM_BYTES,
+    .holds = OBJECT_DOCUMENT,
     .default_step = "json",
     .options = mongodb_shape_options,
     .check = mongodb_shape_check,

@@ -15,6 +15,7 @@ const struct shape_kind shape_mongodb_document = {
     .summary = "a document a record, its _id the key",
     .example = "mongodb:document@id=objectid@index=key",
     .takes = FORM_RECORD,
+    .holds = OBJECT_DOCUMENT,
     .options = mongodb_shape_options,
     .check = mongodb_shape_check,
     .encode = mongodb_document_encode,

@@ -9,6 +9,7 @@ const struct shape_kind shape_null_hash = {
     .summary = "a hash a record, for tests without a server",
     .example = "null:hash",
     .takes = FORM_RECORD,
+    .holds = OBJECT_HASH,
     .options = null_hash_options,
     .encode = shape_encode_hash,
 };

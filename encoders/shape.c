@@ -1,5 +1,7 @@
 #include "encoders/shape.h"
 
+#include <stdio.h>
+
 #include "encoders/json.h"
 
 struct counted shape_counted(const struct record *record, const struct counted *values)
@@ -11,6 +13,35 @@ struct counted shape_counted(const struct record *record, const struct counted *
         counted.framing += counted.key;
     }
     return counted;
+}
+
+struct counted shape_counted_keyless(const struct record *record, const struct counted *values)
+{
+    struct counted counted = *values;
+    if (record->key_in_fields) {
+        counted.key = (int64_t)record->key.length;
+        counted.values -= counted.key;
+    }
+    return counted;
+}
+
+struct object shape_batch(const struct encoding *encoding, struct arena *arena,
+                          enum object_type type, const struct record *record)
+{
+    const char *name = encoding->shape->name;
+    struct object object = {.type = type, .ttl_seconds = encoding->options.ttl};
+    if (encoding->batch == 0) {
+        object.key = slice_text(name);
+        object.shared = true;
+        object.first = record->number == 0;
+        return object;
+    }
+    char *prefix = arena_take(arena, strlen(name) + 2);
+    sprintf(prefix, "%s:", name);
+    object.key = numbered_text(prefix, record->number / encoding->batch, arena);
+    object.batch = true;
+    object.first = record->number % encoding->batch == 0;
+    return object;
 }
 
 int32_t java_hash(struct slice text)
@@ -49,64 +80,140 @@ static int element_value(const struct value *value, struct arena *arena, struct 
     return failed;
 }
 
-static int emit_index(const struct record *record, object_sink *sink, void *context,
-                      struct tare_error *error)
+/* One element, in the arena: a sink may keep the object as long as the arena's record. */
+static void hold_element(struct object *object, struct arena *arena, struct element element)
 {
-    struct element element = {.name = record->key, .score = (double)java_hash(record->key)};
-    struct object object = {
-        .type = OBJECT_ZSET,
-        .key = slice_text("_indices"),
-        .elements = &element,
-        .element_count = 1,
-        .shared = true,
-    };
+    object->elements = arena_take(arena, sizeof *object->elements);
+    object->elements[0] = element;
+    object->element_count = 1;
+}
+
+static int emit_index(const struct record *record, struct arena *arena, object_sink *sink,
+                      void *context, struct tare_error *error)
+{
+    struct object object = {.type = OBJECT_ZSET, .key = slice_text("_indices"), .shared = true};
+    hold_element(&object, arena,
+                 (struct element){.name = record->key, .score = (double)java_hash(record->key)});
     return sink(context, &object, error);
+}
+
+/* The record's fields as elements, in the arena. */
+static int make_fields(const struct encoding *encoding, struct arena *arena,
+                       const struct record *held, struct object *object, struct counted *counted,
+                       struct tare_error *error)
+{
+    size_t count = held->field_count;
+    if (count == 0)
+        return error_set(error, TARE_USAGE, "no fields, which '%s:%s' cannot hold",
+                         encoding->shape->store, encoding->shape->name);
+    struct element *elements = arena_take(arena, count * sizeof *elements);
+    for (size_t i = 0; i < count; i++) {
+        elements[i] = (struct element){.name = held->fields[i].name};
+        counted->field_names += (int64_t)elements[i].name.length;
+        if (element_value(&held->fields[i].value, arena, counted, &elements[i].value, error)) {
+            char name[SLICE_SHOW_SIZE];
+            return error_prefix(error, "field '%s'", slice_show(held->fields[i].name, name));
+        }
+    }
+    object->elements = elements;
+    object->element_count = count;
+    return 0;
 }
 
 int shape_encode_hash(struct encoding *encoding, struct arena *arena, const struct item *item,
                       const struct record *record, object_sink *sink, void *context,
                       struct tare_error *error)
 {
-    const struct record *held = item->record;
-    size_t count = held->field_count;
-    if (count == 0)
-        return error_set(error, TARE_USAGE, "no fields, which '%s:%s' cannot hold",
-                         encoding->shape->store, encoding->shape->name);
-    struct element *elements = arena_take(arena, count * sizeof *elements);
     struct counted values = {0};
-    for (size_t i = 0; i < count; i++) {
-        elements[i] = (struct element){.name = held->fields[i].name};
-        values.field_names += (int64_t)elements[i].name.length;
-        if (element_value(&held->fields[i].value, arena, &values, &elements[i].value, error)) {
-            char name[SLICE_SHOW_SIZE];
-            return error_prefix(error, "field '%s'", slice_show(held->fields[i].name, name));
-        }
-    }
     struct object object = {
         .type = OBJECT_HASH,
         .key = record->key,
-        .elements = elements,
-        .element_count = count,
         .ttl_seconds = encoding->options.ttl,
-        .counted = shape_counted(record, &values),
     };
+    if (make_fields(encoding, arena, item->record, &object, &values, error))
+        return -1;
+    object.counted = shape_counted(record, &values);
     if (sink(context, &object, error))
         return -1;
-    return encoding->options.index ? emit_index(record, sink, context, error) : 0;
+    return encoding->options.index ? emit_index(record, arena, sink, context, error) : 0;
+}
+
+/* The chain's buffer is overwritten by the next record. */
+static struct slice item_bytes(struct arena *arena, const struct item *item)
+{
+    struct slice bytes = buffer_slice(&item->bytes);
+    return slice_of(arena_copy(arena, bytes.bytes, bytes.length), bytes.length);
 }
 
 int shape_encode_string(struct encoding *encoding, struct arena *arena, const struct item *item,
                         const struct record *record, object_sink *sink, void *context,
                         struct tare_error *error)
 {
-    struct slice bytes = buffer_slice(&item->bytes);
     struct object object = {
         .type = OBJECT_STRING,
         .key = record->key,
-        /* Copied: the chain's buffer is overwritten by the next record. */
-        .body = slice_of(arena_copy(arena, bytes.bytes, bytes.length), bytes.length),
+        .body = item_bytes(arena, item),
         .ttl_seconds = encoding->options.ttl,
         .counted = shape_counted(record, &item->counted),
     };
     return sink(context, &object, error);
+}
+
+int shape_encode_bucket(struct encoding *encoding, struct arena *arena, const struct item *item,
+                        const struct record *record, object_sink *sink, void *context,
+                        struct tare_error *error)
+{
+    struct object object = shape_batch(encoding, arena, OBJECT_HASH, record);
+    hold_element(&object, arena,
+                 (struct element){.name = record->key, .value = item_bytes(arena, item)});
+    object.counted = shape_counted(record, &item->counted);
+    return sink(context, &object, error);
+}
+
+int shape_encode_list(struct encoding *encoding, struct arena *arena, const struct item *item,
+                      const struct record *record, object_sink *sink, void *context,
+                      struct tare_error *error)
+{
+    struct object object = shape_batch(encoding, arena, OBJECT_LIST, record);
+    hold_element(&object, arena, (struct element){.name = item_bytes(arena, item)});
+    object.counted = shape_counted_keyless(record, &item->counted);
+    return sink(context, &object, error);
+}
+
+/* The first entry's time, 2023-11-14T22:13:20Z: as long as IDs are that servers make. */
+#define STREAM_BEGIN INT64_C(1700000000000)
+
+int shape_encode_stream(struct encoding *encoding, struct arena *arena, const struct item *item,
+                        const struct record *record, object_sink *sink, void *context,
+                        struct tare_error *error)
+{
+    struct object object = shape_batch(encoding, arena, OBJECT_STREAM, record);
+    struct counted values = {0};
+    if (make_fields(encoding, arena, item->record, &object, &values, error))
+        return -1;
+    struct stream_entry *entry = arena_take(arena, sizeof *entry);
+    *entry = (struct stream_entry){.milliseconds = STREAM_BEGIN + record->number,
+                                   .elements = object.element_count};
+    object.entries = entry;
+    object.entry_count = 1;
+    object.counted = shape_counted_keyless(record, &values);
+    return sink(context, &object, error);
+}
+
+/* The servers' defaults (redis.conf of 7.0 to 8.2, valkey.conf): limits are raised, never lowered.
+ */
+#define LISTPACK_ENTRIES 512
+#define LISTPACK_VALUE   64
+
+void shape_listpack_settings(const struct encoding *encoding, const struct figures *largest,
+                             struct figures *settings)
+{
+    if (!encoding->options.listpack)
+        return;
+    int64_t elements = encoding->batch ? encoding->batch : figures_get(largest, "elements");
+    int64_t bytes = figures_get(largest, "element.bytes");
+    figures_integer(settings, "hash-max-listpack-entries",
+                    elements > LISTPACK_ENTRIES ? elements : LISTPACK_ENTRIES);
+    figures_integer(settings, "hash-max-listpack-value",
+                    bytes > LISTPACK_VALUE ? bytes : LISTPACK_VALUE);
 }

@@ -47,10 +47,17 @@ int corridor_tables(struct corridor *corridor, struct tare_error *error)
 
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error)
 {
+    return corridor_pass_as(corridor, index, index, error);
+}
+
+int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
+                     struct tare_error *error)
+{
     struct record record = {0};
     arena_reset(&corridor->arena);
     if (dataset_read(corridor->dataset, index, &corridor->arena, &record, error))
         return -1;
+    record.number = number;
     if (corridor->sample)
         sample_offer(corridor->sample, &record);
     return encoding_apply(corridor->request->encoding, &record, &corridor->arena, take_object,

@@ -23,6 +23,9 @@ int corridor_open(struct corridor *corridor, const struct cell_request *request,
 int corridor_tables(struct corridor *corridor, struct tare_error *error);
 /* Record `index` through the corridor. */
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error);
+/* The same, put as if it were record `number`: of a sample that stands for records without gaps. */
+int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
+                     struct tare_error *error);
 /* Passes `sampled` records, an even spread of the request's, and predicts all of them by the
  * corridor's model, which is new. *counted: scaled to all. Fill *prediction with zeros before, and
  * free it in any case. */

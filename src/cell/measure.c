@@ -25,9 +25,10 @@
 /* Growth that is smaller than this is still: a server's own timers move some KiB. */
 #define SETTLE_FLOOR (64 * 1024)
 
-/* Objects of the first records that a store is warmed up with. */
-#define WARM_UP_RECORDS 1
-#define WARM_UP_OBJECTS 8
+/* Records that a store is warmed up with: one; where an object holds many, as many as make its
+ * blocks grow through all their sizes, so that the allocator has filled its caches of them. */
+#define WARM_UP_TOGETHER 300
+#define WARM_UP_BYTES    (1024 * 1024)
 
 struct measuring {
     struct corridor corridor;
@@ -131,42 +132,50 @@ static int settle(struct measuring *m, struct tare_error *error)
 
 struct gathered {
     struct arena *arena;
-    struct object objects[WARM_UP_OBJECTS];
-    size_t count;
+    struct object *objects;
+    size_t count, capacity;
+    int64_t bytes;
 };
 
 static int gather(void *context, const struct object *object, struct tare_error *error)
 {
     struct gathered *gathered = context;
     (void)error;
-    if (gathered->count == WARM_UP_OBJECTS)
-        return 0;
     /* A shape's elements may live no longer than this call. */
+    MEMORY_GROW(gathered->objects, gathered->count, gathered->capacity);
     struct object *kept = &gathered->objects[gathered->count++];
     *kept = *object;
     if (object->element_count) {
         size_t size = object->element_count * sizeof *kept->elements;
         kept->elements = memcpy(arena_take(gathered->arena, size), object->elements, size);
     }
+    if (object->entry_count) {
+        size_t size = object->entry_count * sizeof *kept->entries;
+        kept->entries = memcpy(arena_take(gathered->arena, size), object->entries, size);
+    }
+    gathered->bytes += counted_sum(&object->counted);
     return 0;
 }
 
-/* The objects of the first record, and those that are kept once; the arena's. */
+/* The objects of the first records, and those that are kept once; the arena's. */
 static int gather_first(struct measuring *m, struct gathered *gathered, struct tare_error *error)
 {
     struct corridor *corridor = &m->corridor;
-    struct record record = {0};
+    struct encoding *encoding = corridor->request->encoding;
+    int64_t records = encoding->shape->batch_most ? WARM_UP_TOGETHER : 1;
+    int failed = 0;
     if (m->cell->records == 0)
         return 0;
     gathered->arena = &corridor->arena;
     arena_reset(&corridor->arena);
-    return dataset_read(corridor->dataset, 0, &corridor->arena, &record, error) ||
-                   encoding_apply(corridor->request->encoding, &record, &corridor->arena, gather,
-                                  gathered, error) ||
-                   encoding_tables(corridor->request->encoding, &corridor->arena, gather, gathered,
-                                   error)
-               ? -1
-               : 0;
+    for (int64_t i = 0; !failed && i < records && i < m->cell->records; i++) {
+        struct record record = {0};
+        failed = dataset_read(corridor->dataset, i, &corridor->arena, &record, error) ||
+                 encoding_apply(encoding, &record, &corridor->arena, gather, gathered, error);
+        if (gathered->bytes > WARM_UP_BYTES)
+            break;
+    }
+    return failed || encoding_tables(encoding, &corridor->arena, gather, gathered, error) ? -1 : 0;
 }
 
 /* A restarted server has another hash seed. Asked after the sample, in which it leaves no trace. */
@@ -178,11 +187,11 @@ static int ask_branch_again(struct measuring *m, struct tare_error *error)
         !model->kind->asks_branch || !model->kind->asks_branch(model))
         return 0;
     m->branch_asked = true;
-    return gather_first(m, &gathered, error) ||
-                   m->store->kind->ask_branch(m->store, gathered.objects, gathered.count,
-                                              &m->restarted_base, error)
-               ? -1
-               : 0;
+    int failed = gather_first(m, &gathered, error) ||
+                 m->store->kind->ask_branch(m->store, gathered.objects, gathered.count,
+                                            &m->restarted_base, error);
+    free(gathered.objects);
+    return failed ? -1 : 0;
 }
 
 /* Each probe once: what its first reading leaves in a server is no growth. */
@@ -223,12 +232,11 @@ static int sample_base(struct measuring *m, struct tare_error *error)
     if (rehearse_steps(m, error) || read_probes_once(m, error))
         return -1;
     struct gathered gathered = {0};
-    if (gather_first(m, &gathered, error))
-        return -1;
-    if (store->kind->warm_up &&
-        store->kind->warm_up(store, gathered.objects, gathered.count, &cell->base, error))
-        return -1;
-    if (settle(m, error))
+    int failed = gather_first(m, &gathered, error);
+    if (!failed && store->kind->warm_up)
+        failed = store->kind->warm_up(store, gathered.objects, gathered.count, &cell->base, error);
+    free(gathered.objects);
+    if (failed || settle(m, error))
         return -1;
     store->made_by = NULL;
     return probes_read(store, &cell->base, error);
@@ -459,7 +467,8 @@ static int measure(struct measuring *m, struct tare_error *error)
     cell->settings = corridor_settings_text(&m->corridor, &m->settings, &(struct figures){0});
     m->store = request->server.kind->open(&request->server, &m->settings,
                                           &request->selection->limits, error);
-    if (!m->store || m->store->kind->describe(m->store, &cell->build, error))
+    if (!m->store || m->store->kind->describe(m->store, &cell->build, error) ||
+        model_takes(&cell->build, request->encoding->shape->holds, error))
         return -1;
     if (sample_base(m, error))
         return -1;

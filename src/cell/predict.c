@@ -34,17 +34,41 @@ void corridor_scale_counted(struct counted *counted, int64_t sampled, int64_t re
     /* The dictionary is kept once, whatever the number of records. */
 }
 
+/* As which record a sample's i-th is put. One object of all records has them without gaps; of
+ * objects of N records there are whole ones, spread as the sample is. */
+static int64_t sample_number(const struct corridor *corridor, int64_t sampled, int64_t i,
+                             int64_t index)
+{
+    const struct encoding *encoding = corridor->request->encoding;
+    int64_t records = corridor->request->selection->records, batch = encoding->batch;
+    if (sampled == records || encoding->shape->batch_most == 0)
+        return index;
+    if (batch == 0 || sampled < batch)
+        return i;
+    return dataset_spread(records / batch, sampled / batch, i / batch) * batch + i % batch;
+}
+
+/* Records of a sample, as many as fill whole objects. */
+static int64_t sample_size(const struct corridor *corridor)
+{
+    int64_t batch = corridor->request->encoding->batch;
+    int64_t size = batch > 1 ? (SAMPLE_SIZE + batch - 1) / batch * batch : SAMPLE_SIZE;
+    int64_t records = corridor->request->selection->records;
+    return size < records ? size : records;
+}
+
 int corridor_predict(struct corridor *corridor, int64_t sampled, const struct figures *inputs,
                      struct counted *counted, struct prediction *prediction,
                      struct tare_error *error)
 {
     int64_t records = corridor->request->selection->records;
     int failed = sampled ? corridor_tables(corridor, error) : 0;
-    for (int64_t i = 0; !failed && i < sampled; i++)
+    for (int64_t i = 0; !failed && i < sampled; i++) {
+        int64_t index = dataset_sample_index(corridor->dataset, records, sampled, i);
         failed =
-            corridor_pass(corridor, dataset_sample_index(corridor->dataset, records, sampled, i),
-                          error) ||
+            corridor_pass_as(corridor, index, sample_number(corridor, sampled, i, index), error) ||
             ((i & 0xff) == 0 && process_check_interrupt(error));
+    }
     if (failed)
         return -1;
     *counted = corridor->counted;
@@ -58,7 +82,8 @@ static int predict(struct corridor *corridor, struct cell *cell, const struct fi
 {
     const struct cell_selection *selection = corridor->request->selection;
     int64_t records = selection->records;
-    int64_t sampled = dataset_sample_size(corridor->dataset, records, EVALUATE_ALL, SAMPLE_SIZE);
+    int64_t sampled =
+        dataset_sample_size(corridor->dataset, records, EVALUATE_ALL, sample_size(corridor));
     struct prediction prediction = {0};
     struct counted counted;
     if (advise)
@@ -95,6 +120,7 @@ int cell_predict(const struct cell_request *request, struct report *report, stru
     struct figures settings = {0};
     int failed = corridor_open(&corridor, request, error) ||
                  server_spec_build(&request->server, &cell->build, error) ||
+                 model_takes(&cell->build, request->encoding->shape->holds, error) ||
                  corridor_settings(&corridor, &settings, error);
     cell->encoding = memory_text(request->encoding->text);
     cell->dataset = memory_text(request->selection->dataset);

@@ -84,10 +84,16 @@ void blocks_add_plain(struct blocks *blocks, const char *kind, double count, int
     blocks_add(blocks, kind, count, parts, 2);
 }
 
+void blocks_absent(struct blocks *blocks, double count, int64_t bytes,
+                   const struct account *account)
+{
+    blocks->content += count * (double)bytes;
+    blocks->sums[account->place] -= count * (double)bytes;
+}
+
 void blocks_integer_form(struct blocks *blocks, double count, int64_t text_length)
 {
-    blocks->content += count * (double)text_length;
-    blocks->sums[account_integer_form.place] -= count * (double)text_length;
+    blocks_absent(blocks, count, text_length, &account_integer_form);
 }
 
 void blocks_scale(struct blocks *blocks, double factor)

@@ -64,6 +64,9 @@ void blocks_add(struct blocks *blocks, const char *kind, double count, const str
 /* Shorthand: content bytes + structure bytes of one account. */
 void blocks_add_plain(struct blocks *blocks, const char *kind, double count, int64_t content,
                       const struct account *account, int64_t structure);
+/* Bytes of content that no block holds, and that the account makes up for: it is negative. */
+void blocks_absent(struct blocks *blocks, double count, int64_t bytes,
+                   const struct account *account);
 /* text_length bytes of content that no block holds: integer form shrinks by as much as content
  * grows. What an integer does occupy is a CONTENT part of its block, and not in text_length. */
 void blocks_integer_form(struct blocks *blocks, double count, int64_t text_length);

@@ -80,6 +80,14 @@ struct model *model_open(const struct build *build, const struct figures *settin
     return NULL;
 }
 
+int model_takes(const struct build *build, enum object_type type, struct tare_error *error)
+{
+    for (size_t i = 0; model_kinds[i]; i++)
+        if (model_kinds[i]->fits(build))
+            return model_kinds[i]->takes ? model_kinds[i]->takes(build, type, error) : 0;
+    return 0; /* model_open() says that none fits */
+}
+
 void model_close(struct model *model)
 {
     if (model)

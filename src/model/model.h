@@ -114,6 +114,8 @@ bool published_bytes(const struct published *published, const struct figures *sa
 struct model *model_open(const struct build *build, const struct figures *settings,
                          struct tare_error *error);
 void model_close(struct model *model);
+/* Asks the model that fits the build whether it takes objects of the type. */
+int model_takes(const struct build *build, enum object_type type, struct tare_error *error);
 
 /* A setting up to which an object keeps its small form. */
 struct model_limit {
@@ -129,6 +131,9 @@ struct model_kind {
     const char *explanation; /* one line for `tare list models` */
     bool (*fits)(const struct build *build);
     const struct published *published; /* ends with {0}; NULL: none */
+    /* Whether the build can hold objects of the type at all; an error says since when it could. May
+     * be NULL: it can. */
+    int (*takes)(const struct build *build, enum object_type type, struct tare_error *error);
     /* settings: server settings by their own names and state inputs ("state." + name);
      * those missing take the build's defaults. */
     struct model *(*open)(const struct build *build, const struct figures *settings,

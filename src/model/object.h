@@ -15,7 +15,7 @@ enum object_type {
     OBJECT_LIST,
     OBJECT_SET,
     OBJECT_ZSET,
-    OBJECT_STREAM,
+    OBJECT_STREAM,  /* elements are the fields and values of its entries */
     OBJECT_DOCUMENT /* a BSON document; _id and key stand in body */
 };
 
@@ -43,6 +43,12 @@ struct counted {
     int64_t dictionary;  /* all of an object that is kept once for all records */
 };
 
+/* An entry of a stream: its ID, and how many of the object's elements are its fields. */
+struct stream_entry {
+    int64_t milliseconds, sequence;
+    size_t elements;
+};
+
 int64_t counted_sum(const struct counted *counted);
 void counted_add(struct counted *to, const struct counted *from);
 
@@ -58,11 +64,17 @@ struct object {
     struct slice body;        /* a string's value; a document's BSON, whole */
     struct element *elements; /* of the other types, in the order of the wire */
     size_t element_count;
+    const struct stream_entry *entries; /* of a stream, in order */
+    size_t entry_count;
     int64_t ttl_seconds; /* 0: none */
     /* True: the elements are added to one object that many records share (YCSB's
      * _indices); the model lets it grow. False: the object is whole and new. */
     bool shared;
-    /* True: kept once however many records there are (an encoding's table); it comes before them. */
+    /* True: the elements join those of the objects before it that have the same key, which stand
+     * for so many records and end where another key begins; first: it begins one. */
+    bool batch, first;
+    /* True: kept once however many records there are (an encoding's table); it comes before them.
+     */
     bool once;
     /* A document's: the same of every document of a collection; borrowed. */
     const struct object_index *indexes;

@@ -15,18 +15,24 @@ static bool fits(const struct build *build)
     return strcmp(build->store, "redis") == 0 || strcmp(build->store, "valkey") == 0;
 }
 
-/* The first of the names that is set; they are the same setting's in different versions. */
-static int64_t setting(const struct figures *settings, const char *kind, const char *what,
-                       int64_t preset)
+/* The first of the names that is set; they are the same setting's in different versions. `what` is
+ * "hash-max-%s-entries". */
+static int64_t setting(const struct figures *settings, const char *format, int64_t preset)
 {
     static const char *const packed[] = {"listpack", "ziplist"};
+    const char *gap = strstr(format, "%s");
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%s-max-%s-%s", kind, packed[i], what);
+        snprintf(name, sizeof name, "%.*s%s%s", (int)(gap - format), format, packed[i], gap + 2);
         if (figures_has(settings, name))
             return figures_get(settings, name);
     }
     return preset;
+}
+
+static int64_t plain_setting(const struct figures *settings, const char *name, int64_t preset)
+{
+    return figures_has(settings, name) ? figures_get(settings, name) : preset;
 }
 
 static struct model *open(const struct build *build, const struct figures *settings,
@@ -36,15 +42,21 @@ static struct model *open(const struct build *build, const struct figures *setti
     struct redis_model *redis = memory_new(sizeof *redis);
     redis->model.build = *build;
     redis->layout = redis_layout_of(build, &redis->layout_newer);
-    redis->hash_entries = setting(settings, "hash", "entries", 512);
-    redis->hash_value = setting(settings, "hash", "value", 64);
-    redis->zset_entries = setting(settings, "zset", "entries", 128);
-    redis->zset_value = setting(settings, "zset", "value", 64);
+    redis->stream_layout = redis_stream_layout_of(build);
+    redis->hash_entries = setting(settings, "hash-max-%s-entries", 512);
+    redis->hash_value = setting(settings, "hash-max-%s-value", 64);
+    redis->zset_entries = setting(settings, "zset-max-%s-entries", 128);
+    redis->zset_value = setting(settings, "zset-max-%s-value", 64);
+    redis->list_fill = setting(settings, "list-max-%s-size", -2);
+    redis->list_compress = plain_setting(settings, "list-compress-depth", 0);
+    redis->stream_entries = plain_setting(settings, "stream-node-max-entries", 100);
+    redis->stream_bytes = plain_setting(settings, "stream-node-max-bytes", 4096);
     /* With maxmemory and a policy by LRU or LFU, every value keeps its own clock. */
     const char *policy = figures_get_text(settings, "maxmemory-policy");
     redis->shared_integers = figures_get(settings, "maxmemory") == 0 || !policy ||
                              !(strstr(policy, "lru") || strstr(policy, "lfu"));
     blocks_open(&redis->blocks, &redis->model.build);
+    blocks_open(&redis->reading, &redis->model.build);
     blocks_open(&redis->once, &redis->model.build);
     return &redis->model;
 }
@@ -81,10 +93,15 @@ static void close(struct model *model)
         blocks_free(&redis->shared[i].members_blocks);
     }
     free(redis->shared);
+    redis_growing_close(&redis->batch);
+    for (size_t i = 0; i < redis->wholes_count; i++)
+        redis_growing_close(&redis->wholes[i]);
+    free(redis->wholes);
     free(redis->hashes);
     free(redis->hashes_index);
     blocks_free(&redis->blocks);
     blocks_free(&redis->once);
+    blocks_free(&redis->reading);
     free(redis);
 }
 
@@ -137,6 +154,21 @@ static bool made_by_reading(const struct figures *inputs)
 {
     const char *text = inputs ? figures_get_text(inputs, MADE_BY) : NULL;
     return text && strcmp(text, "rdb") == 0;
+}
+
+/* A hash's tables, each branch by its probability. */
+static void add_branches(const struct redis_model *redis, const struct redis_hash *hash,
+                         double count, bool read, struct blocks *blocks)
+{
+    struct redis_outcomes outcomes;
+    if (hash->packs)
+        return;
+    if (read)
+        redis_read_outcomes(redis->layout, hash->fields, hash->first, &outcomes);
+    else
+        redis_hash_outcomes(redis->layout, hash->fields, hash->presized, &outcomes);
+    for (size_t i = 0; i < outcomes.count; i++)
+        add_outcome(blocks, &outcomes.items[i], count * outcomes.items[i].probability);
 }
 
 /* Adds the tables of all hashes; *low and *high become what other branches would add. */
@@ -301,6 +333,11 @@ static void predict_notes(const struct redis_model *redis, struct prediction *pr
                         "%s %s is older than the oldest layout known (%s): that one is taken, "
                         "expect a larger miss",
                         build->store, build->version, redis->layout->range);
+    if (redis->list_compress != 0 && prediction->blocks.sums[account_quicklist.place] > 0)
+        prediction_note(prediction,
+                        "list-compress-depth is %lld: the server compresses nodes, which the model "
+                        "does not",
+                        (long long)redis->list_compress);
     if (!redis->layout->verified)
         prediction_note(prediction, "the layout of %s %s was verified on no server", build->store,
                         redis->layout->range);
@@ -318,28 +355,41 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     prediction_free(prediction);
     struct blocks *blocks = &prediction->blocks;
     blocks_open(blocks, &redis->model.build);
+    bool batch_open = redis->batch.key != NULL, read = made_by_reading(inputs);
     blocks_merge(blocks, &redis->blocks);
+    if (read)
+        blocks_merge(blocks, &redis->reading);
+    if (batch_open)
+        redis_growing_blocks(&redis->batch, redis, 1, read, blocks);
     double factor = sampled > 0 ? (double)records / (double)sampled : 0;
     if (sampled != records)
         blocks_scale(blocks, factor);
     blocks_merge(blocks, &redis->once);
+    for (size_t i = 0; i < redis->wholes_count; i++)
+        redis_growing_blocks(&redis->wholes[i], redis, factor, read, blocks);
     if (sampled == records && llround(blocks->content) != counted)
         return error_set(error, TARE_USAGE,
                          "the model of %s holds %lld bytes of content where the encoding counted "
                          "%lld: a record may name a field twice",
                          redis->model.build.store, (long long)llround(blocks->content),
                          (long long)counted);
-    int64_t keys = llround((double)redis->keys * factor) + redis->once_keys;
-    int64_t expiring = llround((double)redis->expiring * factor);
-    int64_t members = 0;
-    bool read = made_by_reading(inputs);
+    int64_t keys = llround((double)(redis->keys + batch_open) * factor) + redis->once_keys;
+    int64_t expiring =
+        llround((double)(redis->expiring + (batch_open && redis->batch.expires)) * factor);
+    /* Objects that all records share: one each, whatever the number of records. */
+    int64_t shared = (int64_t)(redis->shared_count + redis->wholes_count);
     double low = 0, high = 0;
     add_hash_tables(redis, factor, inputs, blocks, &low, &high);
-    for (size_t i = 0; i < redis->shared_count; i++) {
+    if (batch_open && redis->batch.type == OBJECT_HASH)
+        add_branches(redis, &redis->batch.as.hash, factor, read, blocks);
+    for (size_t i = 0; i < redis->shared_count; i++)
         redis_add_shared(redis, &redis->shared[i], factor, read, blocks);
-        members += redis->shared[i].members;
+    for (size_t i = 0; i < redis->wholes_count; i++) {
+        expiring += redis->wholes[i].expires;
+        if (redis->wholes[i].type == OBJECT_HASH)
+            add_branches(redis, &redis->wholes[i].as.hash, 1, read, blocks);
     }
-    add_table(redis, keys + (int64_t)redis->shared_count, read, &account_key_table, blocks);
+    add_table(redis, keys + shared, read, &account_key_table, blocks);
     add_table(redis, expiring, read, &account_expires, blocks);
 
     const struct account *branching = redis->layout->field_table == REDIS_TABLE_BUCKETS
@@ -372,8 +422,7 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
                             (long long)llround(band));
         }
         if (keys > 0)
-            predict_steps(redis, records, keys + (int64_t)redis->shared_count, expiring,
-                          prediction);
+            predict_steps(redis, records, keys + shared, expiring, prediction);
     } else {
         prediction->allocated_low = prediction->allocated_high = prediction->allocated;
     }
@@ -507,7 +556,7 @@ static size_t limits(const struct model *model, const struct object *object,
     const struct redis_model *redis = (const struct redis_model *)model;
     bool listpack = redis->layout->packed == REDIS_LISTPACK;
     const char *packed = listpack ? "listpack" : "ziplist";
-    if (object->type != OBJECT_HASH || object->shared)
+    if (object->type != OBJECT_HASH || object->shared || object->batch)
         return 0;
     for (size_t i = 0; i < 2; i++) {
         limits[i] = (struct model_limit){.what = listpack ? "listpack limit" : "ziplist limit",
@@ -519,12 +568,21 @@ static size_t limits(const struct model *model, const struct object *object,
     return 2;
 }
 
+int redis_takes(const struct build *build, enum object_type type, struct tare_error *error)
+{
+    if (type == OBJECT_STREAM && !redis_stream_layout_of(build))
+        return error_set(error, TARE_USAGE, "%s %s has no streams: they came with Redis 5.0",
+                         build->store, build->version);
+    return 0;
+}
+
 const struct model_kind model_redis = {
     .name = "redis",
     .explanation = "Redis 3.2 to 8.2 and Valkey 7.2 to 9.1: objects, strings, tables, listpacks, "
                    "by version and allocator",
     .fits = fits,
     .published = published,
+    .takes = redis_takes,
     .open = open,
     .add = add,
     .predict = predict,

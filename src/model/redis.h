@@ -58,15 +58,34 @@ struct redis_layout {
     int zset_entry;      /* what a sorted set's table needs a member, besides its bucket */
     int skip_list_levels; /* ZSKIPLIST_MAXLEVEL, server.h */
     int fused_total; /* REDIS_FIELD_FUSED: field and value share a block up to this (entry.c) */
-    bool full_table_grows;   /* serverCron enlarges a key table that holds as many keys as buckets
-                                (kvstore.c, kvstoreTryResizeDicts) */
-    bool integer_in_pointer; /* SET frees the text of a number (tryObjectEncoding, object.c) */
-    bool sized_from_count;   /* HSET of more fields than the packed limit makes the table at once */
-    bool sized_on_read;      /* a hash or sorted set read from an RDB file gets its table at once */
-    bool sized_on_convert;   /* a packed hash that is converted gets a table of its size at once */
+    bool full_table_grows; /* serverCron enlarges a key table that holds as many keys as buckets
+                              (kvstore.c, kvstoreTryResizeDicts) */
+    int list;              /* sizeof(quicklist), quicklist.h */
+    int list_node;         /* sizeof(quicklistNode) */
+    bool list_bare;        /* a small list is a listpack without a quicklist (t_list.c, 7.2) */
+    bool list_plain_above_limit; /* an element above the node's limit is a block of its own */
+    bool integer_in_pointer;     /* SET frees the text of a number (tryObjectEncoding, object.c) */
+    bool sized_from_count; /* HSET of more fields than the packed limit makes the table at once */
+    bool sized_on_read;    /* a hash or sorted set read from an RDB file gets its table at once */
+    bool sized_on_convert; /* a packed hash that is converted gets a table of its size at once */
     bool big_arguments_keep_line_end; /* SET of 32 KiB and more keeps the query buffer, with its CR
                                          LF */
 };
+
+/* Streams, by versions of their own (t_stream.c changed in patch releases). */
+struct redis_stream_layout {
+    const char *store;
+    int from;
+    const char *range;
+    int stream;        /* sizeof(stream), stream.h */
+    int tree;          /* sizeof(rax), rax.h */
+    int reserved;      /* a new listpack's bytes (STREAM_LISTPACK_MAX_PRE_ALLOCATE), t_stream.c */
+    bool counts_entry; /* stream-node-max-bytes holds for a listpack with the new entry in it */
+    bool one_over;     /* a limit is passed before it closes a listpack */
+};
+
+/* NULL: the version has no streams. */
+const struct redis_stream_layout *redis_stream_layout_of(const struct build *build);
 
 const struct redis_layout *redis_layout_of(const struct build *build, bool *newer);
 /* True where the last row of the table is not for this build's family at all. */
@@ -75,6 +94,8 @@ extern const size_t redis_layout_count;
 
 /* Bytes of the sds header for a string of this length (sds.h, sdsReqType), without the NUL. */
 int redis_sds_header(int64_t length);
+/* Header and NUL. */
+int64_t redis_sds_overhead(int64_t length);
 
 /* Buckets of a chained table that holds `keys` (dict.c, _dictNextExp): a power of two, 4 at least.
  */
@@ -104,6 +125,8 @@ void redis_read_outcomes(const struct redis_layout *layout, int64_t fields, int6
                          struct redis_outcomes *outcomes);
 /* Probability that `keys` thrown into `buckets` occupy exactly `occupied` of them. */
 double redis_occupancy(int64_t keys, int64_t buckets, int64_t occupied);
+
+#define REDIS_SHARED_INTEGERS 10000 /* OBJ_SHARED_INTEGERS, server.h */
 
 /* Tables of 64-byte buckets (Valkey 8.1). */
 #define REDIS_BUCKET        64
@@ -136,16 +159,76 @@ struct redis_shared {
     struct blocks members_blocks; /* per-member blocks that scale: strings, entries */
 };
 
+/* A listpack or ziplist as it grows. bytes = structure + content. */
+struct redis_packed {
+    enum redis_packed_form form;
+    int64_t bytes, previous, count;
+    int64_t structure, content;
+    int64_t shrunk; /* text that integers made go away */
+};
+
+/* A hash that grows by a field a command: packed and as a table at once, as long as both may be. */
+struct redis_hash {
+    struct redis_packed packed;
+    bool packs;
+    int64_t fields, presized;
+    int64_t first; /* number of the first field that is too large to be packed; 0: none */
+    struct blocks fields_blocks;
+};
+
+struct redis_list {
+    bool bare;                /* no quicklist so far */
+    struct redis_packed node; /* the last one */
+    struct blocks nodes;      /* those before it */
+};
+
+#define REDIS_STREAM_KEY 16 /* a listpack's key in the tree: the ID of its first entry */
+
+struct redis_stream {
+    int64_t listpacks, entries;   /* entries of the last listpack */
+    struct stream_entry master;   /* its first one */
+    uint64_t signature;           /* of its field names */
+    struct redis_packed listpack; /* the last one */
+    unsigned char key[REDIS_STREAM_KEY];
+    int children[REDIS_STREAM_KEY]; /* of the nodes on the tree's path to it */
+    struct blocks blocks;           /* listpacks before it, and the tree beside the path */
+};
+
+/* An object that many records go into, one after another. */
+struct redis_growing {
+    enum object_type type;
+    char *key; /* NULL: none is open */
+    int64_t key_length;
+    bool expires;
+    union {
+        struct redis_hash hash;
+        struct redis_list list;
+        struct redis_stream stream;
+    } as;
+};
+
+/* A key's text: a record's, which was counted (NULL), or no record's. */
+struct redis_key {
+    int64_t length;
+    const struct account *text;
+    bool expires;
+};
+
 struct redis_model {
     struct model model;
     const struct redis_layout *layout;
-    bool layout_newer;                /* the server is newer than the newest row */
-    int64_t hash_entries, hash_value; /* limits of packed hashes */
+    const struct redis_stream_layout *stream_layout; /* NULL: none */
+    bool layout_newer;                               /* the server is newer than the newest row */
+    int64_t hash_entries, hash_value;                /* limits of packed hashes */
     int64_t zset_entries, zset_value;
-    bool shared_integers;   /* SET of 0 to 9,999 takes an object that all share */
-    struct blocks blocks;   /* of all whole objects so far, without tables */
-    int64_t keys, expiring; /* whole objects so far */
-    struct blocks once;     /* of strings that are kept once for all records */
+    int64_t list_fill;                    /* list-max-listpack-size */
+    int64_t list_compress;                /* list-compress-depth */
+    int64_t stream_entries, stream_bytes; /* stream-node-max-entries, -bytes */
+    bool shared_integers;                 /* SET of 0 to 9,999 takes an object that all share */
+    struct blocks blocks;                 /* of all whole objects so far, without tables */
+    int64_t keys, expiring;               /* whole objects so far */
+    struct blocks reading;                /* what reading all of it from an RDB file adds to that */
+    struct blocks once;                   /* of strings that are kept once for all records */
     int64_t once_keys;
     struct redis_hashes *hashes;
     size_t hashes_count, hashes_capacity;
@@ -153,14 +236,87 @@ struct redis_model {
     size_t hashes_index_size;
     struct redis_shared *shared;
     size_t shared_count, shared_capacity;
+    struct redis_growing batch;   /* the one that records go into, of those of N records */
+    struct redis_growing *wholes; /* those that hold all records */
+    size_t wholes_count, wholes_capacity;
 };
 
+/* redis_packed.c */
+/* Whether the text is kept as a number: canonical, 64 bits, 20 characters at most. */
+bool redis_is_number(struct slice text, bool told, int64_t *number);
+void redis_packed_open(struct redis_packed *packed, enum redis_packed_form form);
+void redis_packed_add(struct redis_packed *packed, struct slice text, bool told);
+/* A number of the store's own, all of it structure; and what it changes to. Listpacks only. */
+void redis_packed_add_own(struct redis_packed *packed, int64_t number);
+void redis_packed_replace_own(struct redis_packed *packed, int64_t from, int64_t to);
+/* Its block; one of `reserved` bytes where it hasn't grown beyond them. */
+void redis_packed_blocks(const struct redis_packed *packed, const struct account *account,
+                         int64_t reserved, double count, struct blocks *blocks);
+
+/* redis_hashes.c */
+void redis_add_hash(struct redis_model *redis, const struct object *object);
+void redis_hash_open(struct redis_hash *hash, const struct redis_model *redis);
+void redis_hash_close(struct redis_hash *hash);
+void redis_hash_add(struct redis_hash *hash, const struct redis_model *redis,
+                    const struct element *element);
+/* Its blocks, without the table's array, which redis_hash_note() leaves to redis_add_tables(). */
+void redis_hash_end(const struct redis_hash *hash, const struct redis_model *redis,
+                    struct blocks *blocks);
+void redis_hash_note(const struct redis_hash *hash, struct redis_model *redis);
+
+/* redis_lists.c */
+void redis_list_open(struct redis_list *list, const struct redis_model *redis);
+void redis_list_close(struct redis_list *list);
+/* So many elements of so many bytes come in one command: a bare listpack may have to go. */
+void redis_list_announce(struct redis_list *list, const struct redis_model *redis, int64_t bytes,
+                         int64_t count);
+void redis_list_add(struct redis_list *list, const struct redis_model *redis, struct slice text,
+                    bool is_integer);
+/* Blocks of the last node and of the list; those of list->nodes come on top. */
+void redis_list_end(const struct redis_list *list, const struct redis_model *redis,
+                    struct blocks *blocks);
+
+/* redis_streams.c */
+void redis_stream_open(struct redis_stream *stream, const struct redis_model *redis);
+void redis_stream_close(struct redis_stream *stream);
+void redis_stream_add(struct redis_stream *stream, const struct redis_model *redis,
+                      const struct element *elements, const struct stream_entry *entry);
+/* Blocks of the last listpack, the path to it and the stream; those of stream->blocks come on top.
+ * read: from an RDB file, which leaves no room in the listpack. */
+void redis_stream_end(const struct redis_stream *stream, const struct redis_model *redis, bool read,
+                      struct blocks *blocks);
+/* What reading it from an RDB file adds to redis_stream_end() as it was written. */
+void redis_stream_reading(const struct redis_stream *stream, const struct redis_model *redis,
+                          struct blocks *blocks);
+
+/* redis_batches.c */
+void redis_growing_open(struct redis_growing *growing, const struct redis_model *redis,
+                        const struct object *object);
+void redis_growing_close(struct redis_growing *growing);
+bool redis_growing_is(const struct redis_growing *growing, const struct object *object);
+void redis_growing_add(struct redis_growing *growing, const struct redis_model *redis,
+                       const struct object *object);
+/* All its blocks with its key's, those of finished parts `factor` times. read: from an RDB file. */
+void redis_growing_blocks(const struct redis_growing *growing, const struct redis_model *redis,
+                          double factor, bool read, struct blocks *blocks);
+/* An object's elements go into the open batch of its key, which is begun where there is none. */
+void redis_add_to_batch(struct redis_model *redis, const struct object *object);
+/* And into the one object that all records share. */
+void redis_add_to_whole(struct redis_model *redis, const struct object *object);
+
 /* redis_objects.c */
+struct redis_key redis_key_of(const struct object *object);
+/* Blocks of a key and its object, of any type but string. */
+void redis_add_whole_object(const struct redis_model *redis, struct blocks *blocks,
+                            const struct redis_key *key);
 int redis_add_object(struct redis_model *redis, const struct object *object,
                      struct tare_error *error);
 /* The blocks of a shared object that has come to `members` members. read: from an RDB file. */
 void redis_add_shared(const struct redis_model *redis, const struct redis_shared *shared,
                       double factor, bool read, struct blocks *blocks);
+
+/* redis.c */
+int redis_takes(const struct build *build, enum object_type type, struct tare_error *error);
 
 /* redis_resident.c */
 /* branch_low, branch_high: bytes by which other branches of the hash seed move the total, at most.

@@ -15,7 +15,7 @@
     .key_form = REDIS_KEY_APART, .key_table = REDIS_TABLE_CHAINED,                                 \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_OBJECTS,                         \
     .packed = REDIS_ZIPLIST, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 96,            \
-    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2
+    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2, .list = 32, .list_node = 32
 
 /* 4.0 to 6.2: fields and values are plain sds; HSET looks a field up before it adds it, and both
  * move a bucket of an unfinished rehash. */
@@ -23,17 +23,18 @@
     .key_form = REDIS_KEY_APART, .key_table = REDIS_TABLE_CHAINED,                                 \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_STRINGS,                         \
     .packed = REDIS_ZIPLIST, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 96,            \
-    .zset_dict = 96, .dict_step = 2, .zset_dict_step = 2
+    .zset_dict = 96, .dict_step = 2, .zset_dict_step = 2, .list = 40, .list_node = 32
 
 /* From 7.0: listpacks; struct dict lost privdata and the two dictht. */
 #define REDIS_7_0                                                                                  \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_STRINGS,                         \
     .packed = REDIS_LISTPACK, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 56,           \
     .zset_dict = 56, .zset_dict_step = 2, .integer_in_pointer = true, .sized_on_read = true,       \
-    .sized_on_convert = true, .big_arguments_keep_line_end = true, SKIP_LIST(32)
+    .sized_on_convert = true, .big_arguments_keep_line_end = true, .list = 40, .list_node = 40,    \
+    SKIP_LIST(32)
 
 /* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
-#define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true
+#define REDIS_7_2 REDIS_7_0, .dict_step = 1, .sized_from_count = true, .list_bare = true
 
 /* Valkey from 8.1: hashtable.c instead of dict.c; objects hold their key. sizeof(hashtable) is 72
  * in 8.1; from 9.0 it is 80, and 88 for hashes, with a pointer of metadata. */
@@ -42,7 +43,8 @@
     .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
     .embstr_limit = 44, .zset_dict = 80, .integer_in_pointer = true, .sized_on_read = true,        \
     .sized_on_convert = true, .sized_from_count = true, .big_arguments_keep_line_end = true,       \
-    .skip_list_levels = 32
+    .skip_list_levels = 32, .list = 40, .list_node = 40, .list_bare = true,                        \
+    .list_plain_above_limit = true
 
 const struct redis_layout redis_layouts[] = {
     {.store = "redis",
@@ -90,7 +92,8 @@ const struct redis_layout redis_layouts[] = {
      .range = "7.4",
      .verified = "7.4.1 with jemalloc 5.3.0 (pages of 64 KiB)",
      REDIS_7_2,
-     .full_table_grows = true},
+     .full_table_grows = true,
+     .list_plain_above_limit = true},
     {.store = "redis",
      .from = 80000,
      .range = "8.0",
@@ -98,7 +101,9 @@ const struct redis_layout redis_layouts[] = {
      REDIS_7_0,
      .dict_step = 2,
      .full_table_grows = true,
-     .sized_from_count = true},
+     .sized_from_count = true,
+     .list_bare = true,
+     .list_plain_above_limit = true},
     {.store = "redis",
      .from = 80200,
      .range = "8.2",
@@ -114,7 +119,9 @@ const struct redis_layout redis_layouts[] = {
      .dict_step = 1,
      .dict_first_step = 1,
      .full_table_grows = true,
-     .sized_from_count = true},
+     .sized_from_count = true,
+     .list_bare = true,
+     .list_plain_above_limit = true},
     {.store = "valkey", .from = 70200, .range = "7.2", REDIS_7_2},
     {.store = "valkey",
      .from = 80000,
@@ -122,7 +129,8 @@ const struct redis_layout redis_layouts[] = {
      .verified = "8.0.1 with jemalloc 5.3.0 (quantum 16)",
      REDIS_7_2,
      .key_form = REDIS_KEY_IN_ENTRY,
-     .full_table_grows = true},
+     .full_table_grows = true,
+     .list_plain_above_limit = true},
     {.store = "valkey",
      .from = 80100,
      .range = "8.1",
@@ -170,6 +178,71 @@ const struct redis_layout redis_layouts[] = {
 };
 
 const size_t redis_layout_count = sizeof redis_layouts / sizeof *redis_layouts;
+
+/* Streams. 6.2 began to make listpacks with room, 5.0.14, 6.0.16 and 6.2.6 to reckon the new entry
+ * in. */
+static const struct redis_stream_layout streams[] = {
+    {.store = "redis", .from = 50000, .range = "5.0", .stream = 40, .tree = 24, .one_over = true},
+    {.store = "redis", .from = 50009, .range = "5.0.9", .stream = 40, .tree = 24},
+    {.store = "redis",
+     .from = 50014,
+     .range = "5.0.14",
+     .stream = 40,
+     .tree = 24,
+     .counts_entry = true},
+    {.store = "redis", .from = 60000, .range = "6.0", .stream = 40, .tree = 24},
+    {.store = "redis",
+     .from = 60016,
+     .range = "6.0.16",
+     .stream = 40,
+     .tree = 24,
+     .counts_entry = true},
+    {.store = "redis", .from = 60200, .range = "6.2", .stream = 40, .tree = 24, .reserved = 4096},
+    {.store = "redis",
+     .from = 60206,
+     .range = "6.2.6",
+     .stream = 40,
+     .tree = 24,
+     .reserved = 4096,
+     .counts_entry = true},
+    {.store = "redis",
+     .from = 70000,
+     .range = "7.0",
+     .stream = 80,
+     .tree = 24,
+     .reserved = 4096,
+     .counts_entry = true},
+    {.store = "redis",
+     .from = 80200,
+     .range = "8.2",
+     .stream = 112,
+     .tree = 24,
+     .reserved = 4096,
+     .counts_entry = true},
+    {.store = "valkey",
+     .from = 70200,
+     .range = "7.2",
+     .stream = 80,
+     .tree = 24,
+     .reserved = 4096,
+     .counts_entry = true},
+    {.store = "valkey",
+     .from = 90100,
+     .range = "9.1",
+     .stream = 80,
+     .tree = 32,
+     .reserved = 4096,
+     .counts_entry = true},
+};
+
+const struct redis_stream_layout *redis_stream_layout_of(const struct build *build)
+{
+    const struct redis_stream_layout *found = NULL;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        if (strcmp(streams[i].store, build->store) == 0 && build->number >= streams[i].from)
+            found = &streams[i];
+    return found;
+}
 
 const struct redis_layout *redis_layout_of(const struct build *build, bool *newer)
 {

@@ -19,6 +19,11 @@ int redis_sds_header(int64_t length)
     return length < (int64_t)1 << 32 ? 9 : 17;
 }
 
+int64_t redis_sds_overhead(int64_t length)
+{
+    return redis_sds_header(length) + 1;
+}
+
 int64_t redis_dict_buckets(int64_t keys)
 {
     int64_t buckets = 4; /* DICT_HT_INITIAL_SIZE */

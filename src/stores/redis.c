@@ -261,25 +261,12 @@ static int start(struct redis *redis, const char *program, const struct figures 
     char **arguments = memory_new((36 + 2 * settings->count) * sizeof *arguments);
     size_t count = 0;
     redis->arguments = arguments;
-    const char *fixed[] = {path,
-                           "--port",
-                           "0",
-                           "--unixsocket",
-                           redis->place.socket,
-                           "--dir",
-                           redis->process.folder,
-                           "--save",
-                           "",
-                           "--appendonly",
-                           "no",
-                           "--daemonize",
-                           "no",
-                           "--loglevel",
-                           "warning",
-                           /* Entries of the log of slow commands stay in used_memory; a busy machine
-                            * makes any command slow. */
-                           "--slowlog-log-slower-than",
-                           "-1"};
+    const char *fixed[] = {path, "--port", "0", "--unixsocket", redis->place.socket, "--dir",
+                           redis->process.folder, "--save", "", "--appendonly", "no", "--daemonize",
+                           "no", "--loglevel", "warning",
+                           /* Entries of the log of slow commands stay in used_memory; a busy
+                            * machine makes any command slow. */
+                           "--slowlog-log-slower-than", "-1"};
     /* Valkey logs commands also by their size. */
     const char *large[] = {"--commandlog-request-larger-than", "-1",
                            "--commandlog-reply-larger-than", "-1"};
@@ -460,8 +447,8 @@ struct store *redis_open(const struct server_spec *spec, const struct figures *s
     redis->process.lock = -1;
     int failed;
     if (redis->store.started)
-        failed = start(redis, spec->target, settings, error) || redis_wait_until_ready(redis, error) ||
-                 identify(redis, error);
+        failed = start(redis, spec->target, settings, error) ||
+                 redis_wait_until_ready(redis, error) || identify(redis, error);
     else
         failed = join(redis, spec, settings, error);
     if (failed) {
@@ -646,7 +633,8 @@ static int ask_branch(struct redis *redis, const struct object *object, size_t n
 
 static bool has_branch(const struct object *object)
 {
-    return object->type == OBJECT_HASH && object->element_count > 0 && !object->shared;
+    return object->type == OBJECT_HASH && object->element_count > 0 && !object->shared &&
+           !object->batch;
 }
 
 int redis_ask_branch(struct store *store, const struct object *objects, size_t count,
@@ -657,6 +645,13 @@ int redis_ask_branch(struct store *store, const struct object *objects, size_t c
             ask_branch((struct redis *)store, &objects[i], i, figures, error))
             return -1;
     return 0;
+}
+
+/* Whether the object after this one goes into the same key. */
+static bool grows_on(const struct object *objects, size_t count, size_t at)
+{
+    return at + 1 < count && (objects[at].batch || objects[at].shared) &&
+           slice_equal(objects[at].key, objects[at + 1].key);
 }
 
 int redis_warm_up(struct store *store, const struct object *objects, size_t count,
@@ -672,7 +667,7 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
             if (ask_branch(redis, &objects[i], i, figures, error))
                 return -1;
         } else if (write_object(redis, &objects[i], error) ||
-                   delete_object(redis, &objects[i], error)) {
+                   (!grows_on(objects, count, i) && delete_object(redis, &objects[i], error))) {
             return -1;
         }
     }

@@ -48,9 +48,9 @@ struct redis {
     int version;            /* 70015; of redis_version, which Valkey keeps at 7.2.4 */
     struct figures changed; /* settings of a server that tare didn't start, as they were */
     struct redis_loader *loader;
-    FILE *keys;       /* of a server that tare didn't start: every key written, for close() */
-    char *shared_key; /* the last shared object whose key is in it */
-    bool wrote;       /* something is in keys */
+    FILE *keys;           /* of a server that tare didn't start: every key written, for close() */
+    char *shared_key;     /* the last shared object whose key is in it */
+    bool wrote;           /* something is in keys */
     int64_t process_id;   /* of INFO: of another namespace where the server runs in a container */
     char executable[256]; /* of INFO (3.2 and later); "" not told */
 };

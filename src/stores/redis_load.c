@@ -89,6 +89,14 @@ static void wire_names(struct buffer *out, const char *command, const struct obj
         wire_word(out, object->elements[i].name.bytes, object->elements[i].name.length);
 }
 
+static void wire_id(struct buffer *out, const struct stream_entry *entry)
+{
+    char id[48];
+    wire_word(out, id,
+              (size_t)snprintf(id, sizeof id, "%lld-%lld", (long long)entry->milliseconds,
+                               (long long)entry->sequence));
+}
+
 static void wire_pairs(struct buffer *out, const char *command, const struct object *object)
 {
     bool stream = object->type == OBJECT_STREAM;
@@ -96,7 +104,7 @@ static void wire_pairs(struct buffer *out, const char *command, const struct obj
     wire_text(out, command);
     wire_word(out, object->key.bytes, object->key.length);
     if (stream)
-        wire_text(out, "*");
+        wire_id(out, object->entries);
     for (size_t i = 0; i < object->element_count; i++) {
         const struct element *element = &object->elements[i];
         if (object->type == OBJECT_ZSET)
@@ -109,7 +117,9 @@ static void wire_pairs(struct buffer *out, const char *command, const struct obj
 
 int redis_wire(struct buffer *out, const struct object *object)
 {
-    int64_t ttl = object->ttl_seconds;
+    /* An object that grows expires as a whole: it is told so once. */
+    bool joins = (object->batch || object->shared) && !object->first;
+    int64_t ttl = joins ? 0 : object->ttl_seconds;
     int commands = 1;
     switch (object->type) {
     case OBJECT_STRING:
@@ -295,7 +305,7 @@ int redis_remember(struct redis *redis, const struct object *object, struct tare
     if (!redis->keys || redis->store.limits.keep)
         return 0;
     redis->wrote = true;
-    if (object->shared) {
+    if (object->shared || object->batch) {
         if (redis->shared_key && slice_is(object->key, redis->shared_key))
             return 0;
         free(redis->shared_key);

@@ -17,11 +17,11 @@
 enum target_type { TARGET_PROGRAM, TARGET_URL, TARGET_VERSION };
 
 struct server_spec {
-    char *text;   /* as given, with any password replaced by *** : safe to print */
+    char *text; /* as given, with any password replaced by *** : safe to print */
     const struct store_kind *kind;
     enum target_type target_type;
-    char *target; /* program path, URL (with its password: never print), or version */
-    char *engine; /* "memory", "disk" or NULL */
+    char *target;    /* program path, URL (with its password: never print), or version */
+    char *engine;    /* "memory", "disk" or NULL */
     char *allocator; /* of a version; NULL: upstream's own */
     int64_t quantum, page_size;
     int cache_oblivious; /* -1: not given */
@@ -34,8 +34,8 @@ char *server_text_masked(const char *text);
 int server_spec_parse(const char *text, struct server_spec *spec, struct tare_error *error);
 /* The kind's program on PATH, else in the build folder (build/servers/...); an error names
  * what to install. engine as in the spec. */
-int server_spec_default(const struct store_kind *kind, const char *engine,
-                        struct server_spec *spec, struct tare_error *error);
+int server_spec_default(const struct store_kind *kind, const char *engine, struct server_spec *spec,
+                        struct tare_error *error);
 /* A version to run on: becomes the program that set-up put into the build folder
  * (build/servers/KIND-VERSION/); an error says how to get it where it isn't there. */
 int server_spec_find_version(struct server_spec *spec, struct tare_error *error);
@@ -61,8 +61,7 @@ struct store_limits {
 };
 
 /* Receives the objects of a sample; borrowed for the call. */
-typedef int store_object_sink(void *context, const struct object *object,
-                              struct tare_error *error);
+typedef int store_object_sink(void *context, const struct object *object, struct tare_error *error);
 
 /* About how much and how fast, for forecasts alone: what an empty server takes, and a load on two
  * processors that the server shares with tare (the README's benchmarks). */
@@ -73,14 +72,15 @@ struct store_pace {
 };
 
 struct store_kind {
-    const char *name;     /* "redis": the KIND of --server and the CSV's column store */
-    const char *family;   /* "redis": whose encodings it takes (valkey's is redis too) */
+    const char *name;   /* "redis": the KIND of --server and the CSV's column store */
+    const char *family; /* "redis": whose encodings it takes (valkey's is redis too) */
     const char *summary;
-    const char *program;  /* "redis-server"; NULL: none to start */
-    const char *install;  /* "apt-get install redis-server" : what to do where it is missing */
+    const char *program; /* "redis-server"; NULL: none to start */
+    const char *install; /* "apt-get install redis-server" : what to do where it is missing */
     const char *const *engines; /* NULL-terminated; NULL: none. The first is the default */
-    const char *url_scheme; /* "redis://"; NULL: no URL */
-    const char *plan_version; /* what plan takes where no program is found: "7.0.15,allocator=..." */
+    const char *url_scheme;     /* "redis://"; NULL: no URL */
+    const char
+        *plan_version; /* what plan takes where no program is found: "7.0.15,allocator=..." */
     struct store_pace pace;
     /* Reads version and allocator from what `PROGRAM --version` printed. NULL where program is. */
     int (*build_of_version_text)(const char *program, const char *text, struct build *build,

@@ -46,7 +46,7 @@ static int keep(void *context, const struct object *object, struct tare_error *e
 
 static bool is_cut(const struct object *object)
 {
-    return !object->shared && !object->once;
+    return !object->shared && !object->batch && !object->once;
 }
 
 static struct element *longest_value(struct element *elements, size_t count)
