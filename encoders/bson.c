@@ -1,6 +1,7 @@
 /* bson: a record as one BSON document, without an _id. In a file one follows another. */
 #include <endian.h>
 
+#include "data/bson_record.h"
 #include "encoders/bson_document.h"
 #include "encoders/encoding.h"
 
@@ -20,7 +21,7 @@ static int bson_undo(const struct step *step, struct arena *arena, const struct 
     (void)step;
     struct record *record = arena_take(arena, sizeof *record);
     out->record = record;
-    return bson_document_read(in, arena, record, error);
+    return bson_record_read(in, arena, record, error) ? error_prefix(error, "bson") : 0;
 }
 
 static int bson_unframe(const struct step *step, struct slice stream, bool last, struct slice *item,

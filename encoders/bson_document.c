@@ -3,7 +3,6 @@
 #include <bson/bson.h>
 
 #include "encoders/encoding.h"
-#include "encoders/reading.h"
 
 /* libbson asks for room through this; the buffer keeps it for the next document. */
 static void *grow_buffer(void *memory, size_t size, void *context)
@@ -66,7 +65,7 @@ static int append_plain(bson_t *bson, struct slice name, const struct value *val
         fits = bson_append_bool(bson, key, length, value->as.boolean);
         break;
     case VALUE_INTEGER:
-        if (value->as.integer >= INT32_MIN && value->as.integer <= INT32_MAX) {
+        if (!value->wide && value->as.integer >= INT32_MIN && value->as.integer <= INT32_MAX) {
             stored = 4;
             fits = bson_append_int32(bson, key, length, (int32_t)value->as.integer);
         } else {
@@ -106,6 +105,24 @@ static int append_nested(bson_t *bson, struct slice name, const struct value *va
     return failed ? failed : fits ? 0 : too_large(error);
 }
 
+/* A value of a type that BSON alone has: its text is what Extended JSON writes. */
+static int append_extended(bson_t *bson, struct slice name, const struct value *value,
+                           struct counted *counted, struct tare_error *error)
+{
+    bson_iter_t iter;
+    uint32_t length;
+    memcpy(&length, value->as.extended.bson, sizeof length);
+    length = BSON_UINT32_FROM_LE(length);
+    if (!bson_iter_init_from_data(&iter, (const uint8_t *)value->as.extended.bson, length) ||
+        !bson_iter_next(&iter) || !bson_append_iter(bson, bytes_of(name), (int)name.length, &iter))
+        return too_large(error);
+    int64_t text = value_text_length(value);
+    counted->values += text;
+    /* The document is the value with its length, type, name and end around it: 4, 1, 1, 1. */
+    counted->number_form += (int64_t)length - 7 - text;
+    return 0;
+}
+
 static int append_value(bson_t *bson, struct slice name, const struct value *value, int depth,
                         struct counted *counted, struct tare_error *error)
 {
@@ -121,8 +138,11 @@ static int append_value(bson_t *bson, struct slice name, const struct value *val
                                 (uint32_t)value->as.text.length))
             return too_large(error);
         return 0;
-    case VALUE_ARRAY:
     case VALUE_OBJECT:
+        if (value->extended)
+            return append_extended(bson, name, value, counted, error);
+        return append_nested(bson, name, value, depth, counted, error);
+    case VALUE_ARRAY:
         return append_nested(bson, name, value, depth, counted, error);
     default:
         return append_plain(bson, name, value, counted, error);
@@ -205,93 +225,4 @@ int bson_document_make(struct buffer *out, const struct bson_id *id, const struc
     bson_destroy(bson); /* the struct alone: the bytes are the buffer's */
     counted->framing = (int64_t)out->length - counted_sum(counted);
     return failed;
-}
-
-static int read_members(bson_iter_t *iter, struct arena *arena, bool named, struct member **members,
-                        size_t *count, int depth, struct tare_error *error);
-
-static int read_value(bson_iter_t *iter, struct arena *arena, struct value *value, int depth,
-                      struct tare_error *error)
-{
-    uint32_t length;
-    const uint8_t *binary;
-    bson_subtype_t subtype;
-    bson_iter_t child;
-    *value = (struct value){.type = VALUE_NULL};
-    switch (bson_iter_type(iter)) {
-    case BSON_TYPE_NULL:
-        return 0;
-    case BSON_TYPE_BOOL:
-        value->type = VALUE_BOOLEAN;
-        value->as.boolean = bson_iter_bool(iter);
-        return 0;
-    case BSON_TYPE_INT32:
-    case BSON_TYPE_INT64:
-        value->type = VALUE_INTEGER;
-        value->as.integer = bson_iter_as_int64(iter);
-        return 0;
-    case BSON_TYPE_DOUBLE:
-        value->type = VALUE_DOUBLE;
-        value->as.real = bson_iter_double(iter);
-        return 0;
-    case BSON_TYPE_UTF8: {
-        const char *text = bson_iter_utf8(iter, &length);
-        value->type = VALUE_TEXT;
-        return reading_text(arena, text, length, "bson", &value->as.text, error);
-    }
-    case BSON_TYPE_BINARY:
-        bson_iter_binary(iter, &subtype, &length, &binary);
-        if (subtype != BSON_SUBTYPE_BINARY)
-            break;
-        value->type = VALUE_BYTES;
-        value->as.text = slice_copy(arena, binary, length);
-        return 0;
-    case BSON_TYPE_DOCUMENT:
-    case BSON_TYPE_ARRAY:
-        value->type = bson_iter_type(iter) == BSON_TYPE_ARRAY ? VALUE_ARRAY : VALUE_OBJECT;
-        if (!bson_iter_recurse(iter, &child))
-            return error_set(error, TARE_USAGE, "bson: malformed in '%s'", bson_iter_key(iter));
-        return read_members(&child, arena, value->type == VALUE_OBJECT, &value->as.children.items,
-                            &value->as.children.count, depth + 1, error);
-    default:
-        break;
-    }
-    return error_set(error, TARE_USAGE, "bson: '%s' is of type 0x%02x, which a record has none for",
-                     bson_iter_key(iter), (unsigned)bson_iter_type(iter));
-}
-
-static int read_members(bson_iter_t *iter, struct arena *arena, bool named, struct member **members,
-                        size_t *count, int depth, struct tare_error *error)
-{
-    if (depth > ENCODING_DEPTH_MAX)
-        return error_set(error, TARE_USAGE, "bson: nested deeper than %d levels",
-                         ENCODING_DEPTH_MAX);
-    /* Counted first: an array of the arena's does not grow. */
-    bson_iter_t counting = *iter;
-    *count = 0;
-    while (bson_iter_next(&counting))
-        ++*count;
-    if (counting.err_off)
-        return error_set(error, TARE_USAGE, "bson: malformed at byte %u of %u", counting.err_off,
-                         counting.len);
-    *members = arena_take(arena, *count * sizeof **members);
-    for (struct member *member = *members; bson_iter_next(iter); member++) {
-        member->name = named ? slice_copy(arena, bson_iter_key(iter), bson_iter_key_len(iter))
-                             : slice_of("", 0);
-        if (read_value(iter, arena, &member->value, depth, error))
-            return -1;
-    }
-    return named ? reading_names_differ(*members, *count, arena, "bson", error) : 0;
-}
-
-int bson_document_read(struct slice bytes, struct arena *arena, struct record *record,
-                       struct tare_error *error)
-{
-    bson_iter_t iter;
-    *record = (struct record){.key = slice_of("", 0)};
-    if (bytes.length < 5 ||
-        !bson_iter_init_from_data(&iter, (const uint8_t *)bytes.bytes, bytes.length))
-        return error_set(error, TARE_USAGE, "bson: not one whole document of %zu bytes",
-                         bytes.length);
-    return read_members(&iter, arena, true, &record->fields, &record->field_count, 1, error);
 }

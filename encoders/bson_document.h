@@ -29,10 +29,6 @@ struct bson_id {
 int bson_document_make(struct buffer *out, const struct bson_id *id, const struct member *members,
                        size_t count, struct counted *counted, struct tare_error *error);
 
-/* Reads a document into the arena. What a record has no type for is refused by name. */
-int bson_document_read(struct slice bytes, struct arena *arena, struct record *record,
-                       struct tare_error *error);
-
 /* What MongoDB takes as one document (bson's BSON_MAX_SIZE is larger; server: BSONObjMaxUserSize).
  */
 #define BSON_DOCUMENT_MAX (16 * 1024 * 1024)

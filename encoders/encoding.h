@@ -109,8 +109,7 @@ struct shape_options {
 };
 
 #define ENCODING_STEPS_MAX 8
-/* Levels of nesting; deeper ones would endanger tare's own stack. */
-#define ENCODING_DEPTH_MAX 1000
+#define ENCODING_DEPTH_MAX RECORD_DEPTH_MAX
 
 struct encoding {
     char *text; /* as normalised: default steps shown, "redis:string+json" */

@@ -1,12 +1,12 @@
 /* json: a record as one compact JSON object. Written here, since every byte is
- * counted as it is made, without a tree of the record in between; read by
- * jansson. In a file a record a line (NDJSON). */
+ * counted as it is made, without a tree of the record in between. In a file a
+ * record a line (NDJSON). */
 #include "encoders/json.h"
 
 #include <endian.h>
-#include <jansson.h>
 #include <math.h>
 
+#include "data/json_text.h"
 #include "encoders/encoding.h"
 #include "encoders/reading.h"
 
@@ -214,84 +214,21 @@ static int json_apply(const struct step *step, struct arena *arena, const struct
                           &out->counted, error);
 }
 
-/* Reading: jansson's tree, copied into the arena. */
-
-static void read_value(struct arena *arena, json_t *json, struct value *value);
-
-static void read_members(struct arena *arena, json_t *object, struct member **members,
-                         size_t *count)
-{
-    *count = json_object_size(object);
-    *members = arena_take(arena, *count * sizeof **members);
-    struct member *member = *members;
-    for (void *place = json_object_iter(object); place;
-         place = json_object_iter_next(object, place), member++) {
-        member->name =
-            slice_copy(arena, json_object_iter_key(place), json_object_iter_key_len(place));
-        read_value(arena, json_object_iter_value(place), &member->value);
-    }
-}
-
-static void read_value(struct arena *arena, json_t *json, struct value *value)
-{
-    *value = (struct value){.type = VALUE_NULL};
-    switch (json_typeof(json)) {
-    case JSON_NULL:
-        break;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        value->type = VALUE_BOOLEAN;
-        value->as.boolean = json_is_true(json);
-        break;
-    case JSON_INTEGER:
-        value->type = VALUE_INTEGER;
-        value->as.integer = json_integer_value(json);
-        break;
-    case JSON_REAL:
-        value->type = VALUE_DOUBLE;
-        value->as.real = json_real_value(json);
-        break;
-    case JSON_STRING:
-        value->type = VALUE_TEXT;
-        value->as.text = slice_copy(arena, json_string_value(json), json_string_length(json));
-        break;
-    case JSON_ARRAY:
-        value->type = VALUE_ARRAY;
-        value->as.children.count = json_array_size(json);
-        value->as.children.items =
-            arena_take(arena, value->as.children.count * sizeof *value->as.children.items);
-        for (size_t i = 0; i < value->as.children.count; i++) {
-            value->as.children.items[i].name = slice_of("", 0);
-            read_value(arena, json_array_get(json, i), &value->as.children.items[i].value);
-        }
-        break;
-    case JSON_OBJECT:
-        value->type = VALUE_OBJECT;
-        read_members(arena, json, &value->as.children.items, &value->as.children.count);
-        break;
-    }
-}
-
 static int json_undo(const struct step *step, struct arena *arena, const struct item *item,
                      struct item *out, struct tare_error *error)
 {
     struct slice in = buffer_slice(&item->bytes);
+    struct json_reader reader = {0};
+    struct value value;
+    size_t place = 0;
     (void)step;
-    json_error_t reason;
-    json_t *json = json_loadb(in.bytes ? in.bytes : "", in.length,
-                              JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &reason);
-    if (!json)
-        return error_set(error, TARE_USAGE, "json: %s at byte %d", reason.text, reason.position);
-    if (!json_is_object(json)) {
-        json_decref(json);
-        return error_set(error, TARE_USAGE, "json: not an object, and so no record");
-    }
-    struct record *record = arena_take(arena, sizeof *record);
-    *record = (struct record){.key = slice_of("", 0)};
-    read_members(arena, json, &record->fields, &record->field_count);
-    json_decref(json);
-    out->record = record;
-    return 0;
+    int failed = json_read(&reader, arena_copy(arena, in.bytes, in.length), in.length, arena,
+                           &value, &place, error);
+    json_reader_free(&reader);
+    if (failed)
+        return error_set(error, TARE_USAGE, "json: %s at byte %zu", error ? error->message : "",
+                         place);
+    return reading_record(&value, arena, "json: not an object, and so no record", out, error);
 }
 
 static void json_frame(const struct step *step, struct slice item, struct buffer *stream)

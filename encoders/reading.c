@@ -1,40 +1,14 @@
 #include "encoders/reading.h"
 
-#include <stdlib.h>
-
 struct slice slice_copy(struct arena *arena, const void *bytes, size_t length)
 {
     return slice_of(arena_copy(arena, bytes, length), length);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    struct slice x = *(const struct slice *)a, y = *(const struct slice *)b;
-    int order = memcmp(x.bytes, y.bytes, x.length < y.length ? x.length : y.length);
-    return order ? order : (x.length > y.length) - (x.length < y.length);
-}
-
-/* So many names are compared each with each; more are sorted. */
-#define FEW_NAMES 16
-
 int reading_names_differ(const struct member *members, size_t count, struct arena *arena,
                          const char *format, struct tare_error *error)
 {
-    const struct slice *twice = NULL;
-    if (count <= FEW_NAMES) {
-        for (size_t i = 1; i < count && !twice; i++)
-            for (size_t j = 0; j < i && !twice; j++)
-                if (slice_equal(members[i].name, members[j].name))
-                    twice = &members[i].name;
-    } else {
-        struct slice *names = arena_take(arena, count * sizeof *names);
-        for (size_t i = 0; i < count; i++)
-            names[i] = members[i].name;
-        qsort(names, count, sizeof *names, compare_names);
-        for (size_t i = 1; i < count && !twice; i++)
-            if (slice_equal(names[i - 1], names[i]))
-                twice = &names[i];
-    }
+    const struct slice *twice = members_twice(members, count, arena);
     char shown[SLICE_SHOW_SIZE];
     return twice ? error_set(error, TARE_USAGE, "%s: the name '%s' stands twice in one object",
                              format, slice_show(*twice, shown))

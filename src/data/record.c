@@ -5,6 +5,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int compare_names(const void *a, const void *b)
+{
+    struct slice x = *(const struct slice *)a, y = *(const struct slice *)b;
+    int order = memcmp(x.bytes, y.bytes, x.length < y.length ? x.length : y.length);
+    return order ? order : (x.length > y.length) - (x.length < y.length);
+}
+
+/* So many names are compared each with each; more are sorted. */
+#define FEW_NAMES 16
+
+const struct slice *members_twice(const struct member *members, size_t count, struct arena *arena)
+{
+    if (count <= FEW_NAMES) {
+        for (size_t i = 1; i < count; i++)
+            for (size_t j = 0; j < i; j++)
+                if (slice_equal(members[i].name, members[j].name))
+                    return &members[i].name;
+        return NULL;
+    }
+    struct slice *names = arena_take(arena, count * sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = members[i].name;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (slice_equal(names[i - 1], names[i]))
+            return &names[i];
+    return NULL;
+}
+
+const struct slice *value_extended_text(const struct value *value)
+{
+    const struct member *only = value->as.children.items;
+    return value->extended && value->as.children.count == 1 && only->value.type == VALUE_TEXT
+               ? &only->value.as.text
+               : NULL;
+}
+
 #define INTEGER_TEXT_SIZE 24
 #define DOUBLE_TEXT_SIZE  32
 

@@ -17,10 +17,19 @@ enum value_type {
     VALUE_OBJECT
 };
 
+/* Levels of nesting of a record; deeper ones would endanger tare's own stack. */
+#define RECORD_DEPTH_MAX 1000
+
 struct member;
 
 struct value {
     enum value_type type;
+    /* VALUE_INTEGER: BSON's int64, which stays one in BSON where 32 bits would do. */
+    bool wide;
+    /* VALUE_OBJECT: stands for a value of a type that BSON alone has (an ObjectId, a date, ...):
+     * its members are those of MongoDB's Extended JSON, and as.extended has it as BSON. What
+     * doesn't know of it takes the object, what writes BSON the value itself. */
+    bool extended;
     union {
         bool boolean;
         int64_t integer;
@@ -30,6 +39,11 @@ struct value {
             struct member *items; /* names are empty in an array */
             size_t count;
         } children; /* VALUE_ARRAY, VALUE_OBJECT */
+        struct {
+            struct member *items;
+            size_t count;     /* as in children */
+            const char *bson; /* a document of this one value, its name empty */
+        } extended;
     } as;
 };
 
@@ -45,6 +59,13 @@ struct record {
     size_t field_count;
     bool key_in_fields; /* the key is a field of the record too (a file's), not counted twice */
 };
+
+/* A name that two of the members have, or NULL. */
+const struct slice *members_twice(const struct member *members, size_t count, struct arena *arena);
+
+/* The one text that an extended value (ObjectId, date, decimal) is written as, or NULL where it
+ * takes more than one. */
+const struct slice *value_extended_text(const struct value *value);
 
 /* Length in bytes of a value's canonical text: a text's own bytes, a number's
  * shortest decimal text, true/false/null; of an array or object the sum over
