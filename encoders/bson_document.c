@@ -204,6 +204,12 @@ static int append_id(bson_t *bson, const struct bson_id *id, struct counted *cou
         break;
     }
     counted->key = (int64_t)id->key.length;
+    if (id->value) {
+        struct counted stored = {0};
+        int failed = append_value(bson, name, id->value, 1, &stored, error);
+        counted->number_form += stored.number_form;
+        return failed ? error_prefix(error, "the key") : 0;
+    }
     return append_text(bson, name, id->key, error) ? error_prefix(error, "the key") : 0;
 }
 

@@ -12,7 +12,9 @@ enum bson_id_type { BSON_ID_KEY, BSON_ID_OBJECTID, BSON_ID_NUMBER };
 struct bson_id {
     enum bson_id_type type;
     struct slice key; /* BSON_ID_KEY: UTF-8 */
-    int64_t number;   /* the others: the record's */
+    /* BSON_ID_KEY: the value that the key is the text of, where the _id is that; else NULL. */
+    const struct value *value;
+    int64_t number; /* the others: the record's */
 };
 
 /* Makes the whole document in *out, which is overwritten: _id first where id is not NULL, then the

@@ -38,6 +38,19 @@ static bool has_field(const struct member *members, size_t count, const char *na
     return false;
 }
 
+/* The members but the field "_id". */
+static const struct member *without_id(const struct member *members, size_t *count,
+                                       struct arena *arena)
+{
+    struct member *others = arena_take(arena, *count * sizeof *others);
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (!slice_is(members[i].name, "_id"))
+            others[kept++] = members[i];
+    *count = kept;
+    return others;
+}
+
 /* What of the document is payload: the key once, whatever holds it. */
 static struct counted count_document(const struct record *record, const struct bson_id *id,
                                      const struct counted *document, bool key_added,
@@ -50,6 +63,8 @@ static struct counted count_document(const struct record *record, const struct b
         counted.framing += document->framing + document->field_names;
         return shape_counted(record, &counted);
     }
+    if (id->value)
+        return *document; /* the key's field is the _id, and the key is there once */
     if (id->type == BSON_ID_KEY)
         return shape_counted(record, document);
     struct counted counted = *document;
@@ -69,12 +84,21 @@ int mongodb_shape_encode(struct encoding *encoding, struct arena *arena,
 {
     struct buffer *bson = &encoding->scratch[2];
     /* What is no record is found by its key alone. */
-    struct bson_id id = {record->number < 0 ? BSON_ID_KEY : (enum bson_id_type)encoding->options.id,
-                         record->key, record->number};
+    struct bson_id id = {.type = record->number < 0 ? BSON_ID_KEY
+                                                    : (enum bson_id_type)encoding->options.id,
+                         .key = record->key,
+                         .number = record->number};
     bool key_added = id.type != BSON_ID_KEY && (inside || !record->key_in_fields);
     struct counted counted;
+    if (id.type == BSON_ID_KEY && record->key_field && slice_is(record->key_field->name, "_id")) {
+        id.value = &record->key_field->value;
+        if (!inside)
+            members = without_id(members, &count, arena);
+    }
     if (has_field(members, count, "_id"))
-        return error_set(error, TARE_USAGE, "a field '_id', which 'mongodb:%s' makes of its own",
+        return error_set(error, TARE_USAGE,
+                         "a field '_id', which 'mongodb:%s' makes of its own unless it is the key; "
+                         "of a file it is with 'key=_id'",
                          encoding->shape->name);
     if (key_added && has_field(members, count, MONGODB_KEY_FIELD))
         return error_set(error, TARE_USAGE,

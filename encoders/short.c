@@ -48,7 +48,9 @@ static void see_names(struct names *seen, const struct member *members, size_t c
                       int depth)
 {
     for (size_t i = 0; i < count && depth <= ENCODING_DEPTH_MAX; i++) {
-        struct name *name = !named                     ? NULL
+        /* MongoDB's name for the key has to stay. */
+        bool kept = !named || slice_is(members[i].name, "_id");
+        struct name *name = kept                       ? NULL
                             : seen->count < NAMES_MOST ? names_add(seen, members[i].name)
                                                        : names_find(seen, members[i].name);
         if (name)

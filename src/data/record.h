@@ -58,6 +58,8 @@ struct record {
     struct member *fields;
     size_t field_count;
     bool key_in_fields; /* the key is a field of the record too (a file's), not counted twice */
+    /* That field, whose text the key is; NULL where it is no field. */
+    const struct member *key_field;
 };
 
 /* A name that two of the members have, or NULL. */
