@@ -13,6 +13,7 @@
 enum flag {
     FLAG_RECORDS,
     FLAG_DATASET,
+    FLAG_SKIP_BAD,
     FLAG_ENCODING,
     FLAG_SERVER,
     FLAG_SET,
@@ -47,6 +48,7 @@ static const struct flag_spec {
 } flag_specs[] = {
     {"records", 'n', FLAG_RECORDS, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
     {"dataset", 'd', FLAG_DATASET, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
+    {"skip-bad", 0, FLAG_SKIP_BAD, NO_VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE},
     {"encoding", 'e', FLAG_ENCODING, VALUE, ARGUMENTS_CELLS | ARGUMENTS_ENCODE | ARGUMENTS_DECODE},
     {"server", 0, FLAG_SERVER, VALUE, ARGUMENTS_CELLS},
     {"set", 0, FLAG_SET, VALUE, ARGUMENTS_CELLS},
@@ -164,7 +166,7 @@ static int parse_scale(const char *text, double *scale, struct tare_error *error
 static bool says_what(enum flag flag)
 {
     return flag == FLAG_RECORDS || flag == FLAG_DATASET || flag == FLAG_ENCODING ||
-           flag == FLAG_SERVER || flag == FLAG_SET || flag == FLAG_STEPS;
+           flag == FLAG_SERVER || flag == FLAG_SET || flag == FLAG_STEPS || flag == FLAG_SKIP_BAD;
 }
 
 static int take_flag(struct arguments *arguments, const struct flag_spec *spec, const char *value,
@@ -179,6 +181,9 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
     case FLAG_DATASET:
         free(selection->dataset);
         selection->dataset = memory_text(value);
+        return 0;
+    case FLAG_SKIP_BAD:
+        arguments->skip_bad = true;
         return 0;
     case FLAG_ENCODING:
         arguments->encodings_given = true;
@@ -267,6 +272,21 @@ static void print_spelling(const struct flag_spec *spec, bool letter, char out[3
         snprintf(out, 32, "--%s", spec->name);
 }
 
+/* --skip-bad is an option of the data set, which a report then shows. */
+static int add_skip_bad(struct cell_selection *selection, struct tare_error *error)
+{
+    static const char option[] = ",skip-bad";
+    char *text = selection->dataset;
+    if (strncmp(text, "file:", 5) != 0 && text[0] != '-')
+        return error_set(error, TARE_USAGE,
+                         "--skip-bad is for files, and '%s' makes its records itself", text);
+    if (!strstr(text, option)) {
+        selection->dataset = memory_format("%s%s", text, option);
+        free(text);
+    }
+    return 0;
+}
+
 int arguments_parse(struct arguments *arguments, const char *command, unsigned takes, int argc,
                     char **argv, struct tare_error *error)
 {
@@ -341,7 +361,7 @@ int arguments_parse(struct arguments *arguments, const char *command, unsigned t
                          arguments->what_given);
     if (!arguments->job && arguments->scale_given)
         return error_set(error, TARE_USAGE, "--scale belongs to --job; -n says how many records");
-    return 0;
+    return arguments->skip_bad ? add_skip_bad(&arguments->selection, error) : 0;
 }
 
 void arguments_free(struct arguments *arguments)
@@ -375,9 +395,12 @@ int arguments_open_exports(struct arguments *arguments, struct tare_error *error
 
 void arguments_print_notes(const struct dataset *dataset)
 {
-    const char *note = dataset && dataset->notes.length ? dataset->notes.data : "";
+    struct buffer lines = {0};
+    dataset_notes(dataset, &lines);
+    const char *note = lines.length ? lines.data : "";
     for (size_t length; (length = strcspn(note, "\n")); note += length + (note[length] != '\0'))
         fprintf(stderr, "tare: %.*s\n", (int)length, note);
+    buffer_free(&lines);
 }
 
 struct report_style arguments_style(const struct arguments *arguments)

@@ -34,6 +34,7 @@ struct arguments {
     bool format_given;
     struct export exports[ARGUMENTS_EXPORTS_MAX];
     size_t export_count;
+    bool skip_bad; /* in selection.dataset too */
     bool quiet;
     int verbose;
     char *output;    /* -o */

@@ -18,7 +18,7 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
     int64_t count = arguments->selection.records;
     if (count == DATASET_ALL && dataset->kind->survey && encoding_table_count(encoding) == 0)
         dataset->streamed = true; /* once through, standard input too */
-    else if (dataset_prepare(dataset, &count, false, error))
+    else if (dataset_prepare(dataset, &count, DATASET_COUNT, error))
         return -1;
     struct buffer framed = {0};
     int failed = 0;

@@ -242,7 +242,8 @@ int cell_selection_open(struct cell_selection *selection, bool planning, struct 
     if (!selection->opened)
         return -1;
     selection->opened->interrupted = process_check_interrupt;
-    return dataset_prepare(selection->opened, &selection->records, !planning, error);
+    return dataset_prepare(selection->opened, &selection->records,
+                           planning ? DATASET_KEYS : DATASET_CHECK, error);
 }
 
 int cell_requests_make(struct cell_selection *selection, bool planning,

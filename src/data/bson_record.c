@@ -55,22 +55,22 @@ const char *bson_extended_type(const struct value *value)
 {
     switch ((bson_type_t)(unsigned char)value->as.extended.bson[4]) {
     case BSON_TYPE_OID:
-        return "ObjectId";
+        return "an ObjectId";
     case BSON_TYPE_DATE_TIME:
-        return "date";
+        return "a date";
     case BSON_TYPE_DECIMAL128:
-        return "decimal number";
+        return "a decimal number";
     case BSON_TYPE_TIMESTAMP:
-        return "timestamp";
+        return "a timestamp";
     case BSON_TYPE_BINARY:
-        return "binary value of a subtype";
+        return "binary of a subtype";
     case BSON_TYPE_REGEX:
-        return "regular expression";
+        return "a regular expression";
     case BSON_TYPE_CODE:
     case BSON_TYPE_CODEWSCOPE:
-        return "piece of JavaScript";
+        return "a piece of JavaScript";
     default:
-        return "value of a type that BSON alone has";
+        return "of a type that BSON alone has";
     }
 }
 

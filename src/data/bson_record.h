@@ -12,7 +12,7 @@
 int bson_record_read(struct slice bytes, struct arena *arena, struct record *record,
                      struct tare_error *error);
 
-/* An extended value's type as BSON has it ("ObjectId", "date"), for messages. */
+/* An extended value's type as BSON has it ("an ObjectId", "a date"), for messages. */
 const char *bson_extended_type(const struct value *value);
 /* The 12 bytes of an extended value that is an ObjectId, or NULL. */
 const unsigned char *bson_extended_oid(const struct value *value);

@@ -8,9 +8,11 @@ extern const struct dataset_kind dataset_player;
 extern const struct dataset_kind dataset_kv;
 extern const struct dataset_kind dataset_article;
 extern const struct dataset_kind dataset_entity;
+extern const struct dataset_kind dataset_file;
 
 const struct dataset_kind *const dataset_kinds[] = {
-    &dataset_ycsb, &dataset_player, &dataset_kv, &dataset_article, &dataset_entity, NULL,
+    &dataset_ycsb,   &dataset_player, &dataset_kv, &dataset_article,
+    &dataset_entity, &dataset_file,   NULL,
 };
 
 int dataset_table_check(const struct dataset_kind *const kinds[], struct tare_error *error)
@@ -131,10 +133,11 @@ struct dataset *dataset_open(const char *text, uint64_t seed, struct tare_error 
     return dataset;
 }
 
-int dataset_prepare(struct dataset *dataset, int64_t *records, bool check, struct tare_error *error)
+int dataset_prepare(struct dataset *dataset, int64_t *records, enum dataset_survey survey,
+                    struct tare_error *error)
 {
     if (dataset->kind->survey) {
-        if (dataset->kind->survey(dataset, *records, check, error))
+        if (dataset->kind->survey(dataset, *records, survey, error))
             return -1;
         if (*records == DATASET_ALL)
             *records = dataset->count;
@@ -186,6 +189,12 @@ int64_t dataset_sample_index(const struct dataset *dataset, int64_t records, int
     return dataset_spread(records / count, sampled, i) * count + i % count;
 }
 
+void dataset_notes(const struct dataset *dataset, struct buffer *lines)
+{
+    if (dataset->kind->notes)
+        dataset->kind->notes(dataset, lines);
+}
+
 void dataset_close(struct dataset *dataset)
 {
     if (!dataset)
@@ -196,6 +205,5 @@ void dataset_close(struct dataset *dataset)
     free(dataset->state);
     free(dataset->text);
     free(dataset->path);
-    buffer_free(&dataset->notes);
     free(dataset);
 }

@@ -13,6 +13,13 @@
 
 struct dataset;
 
+/* How far a file is looked into before its records are read. */
+enum dataset_survey {
+    DATASET_COUNT, /* how many there are */
+    DATASET_KEYS,  /* and that no key stands twice: before they go where keys are told apart */
+    DATASET_CHECK  /* and that there is nothing bad among them: before anything is loaded */
+};
+
 struct dataset_kind {
     const char *name;    /* "ycsb" */
     const char *summary; /* one line for `tare list datasets` */
@@ -33,9 +40,11 @@ struct dataset_kind {
     int (*read)(struct dataset *dataset, int64_t index, struct arena *arena, struct record *record,
                 struct tare_error *error);
     /* Of a file, else NULL: reads up to `records` records ahead (DATASET_ALL: all of them), and
-     * takes their number into dataset->count where the end was reached. check: look into each, so
-     * that bad input is found before anything is done with them. */
-    int (*survey)(struct dataset *dataset, int64_t records, bool check, struct tare_error *error);
+     * takes their number into dataset->count where the end was reached. */
+    int (*survey)(struct dataset *dataset, int64_t records, enum dataset_survey survey,
+                  struct tare_error *error);
+    /* Appends lines for people: what was left out, goes round, was put aside. May be NULL. */
+    void (*notes)(const struct dataset *dataset, struct buffer *lines);
     void (*close)(struct dataset *dataset); /* may be NULL */
     /* What the options mean, for people: "10 fields x 100 bytes"; the caller frees. NULL: none. */
     char *(*describe)(const struct dataset *dataset);
@@ -59,18 +68,19 @@ struct dataset {
     bool streamed;
     /* Asked now and then in long work, where not NULL: -1 ends it. */
     int (*interrupted)(struct tare_error *error);
-    struct buffer notes; /* lines for people: what was left out, went round, was put aside */
 };
 
 /* Opens "NAME[:k=v,...]"; the caller closes with dataset_close(). Nothing is read of a file yet. */
 struct dataset *dataset_open(const char *text, uint64_t seed, struct tare_error *error);
 /* Before any of `*records` records is read: settles their number where that is DATASET_ALL, and
- * surveys a file. What a file can't give is an error here, as far as check goes. */
-int dataset_prepare(struct dataset *dataset, int64_t *records, bool check,
+ * surveys a file. */
+int dataset_prepare(struct dataset *dataset, int64_t *records, enum dataset_survey survey,
                     struct tare_error *error);
 /* Any record, in any order; in their order is the fastest for a file. */
 int dataset_read(struct dataset *dataset, int64_t index, struct arena *arena, struct record *record,
                  struct tare_error *error);
+/* Appends what there is to say of what was read so far, a line each. */
+void dataset_notes(const struct dataset *dataset, struct buffer *lines);
 void dataset_close(struct dataset *dataset);
 
 /* How many records stand for `records`, and the index of the i-th of them: all, where that isn't

@@ -181,7 +181,7 @@ static void entities_are_of_several_types(void **state)
     struct arena arena = {0};
     struct record record;
     int64_t records = DATASET_ALL, lines = 0, customers = 0;
-    assert_int_equal(dataset_prepare(dataset, &records, false, NULL), 0);
+    assert_int_equal(dataset_prepare(dataset, &records, DATASET_COUNT, NULL), 0);
     assert_int_equal(records, 5163);
     for (int64_t i = 0; i < records; i++) {
         arena_reset(&arena);
@@ -196,7 +196,7 @@ static void entities_are_of_several_types(void **state)
     assert_in_range(lines, 2400, 2760);
     assert_in_range(customers, 500, 740);
     records = 7; /* a number that is given stands, and there is no last one */
-    assert_int_equal(dataset_prepare(dataset, &records, false, NULL), 0);
+    assert_int_equal(dataset_prepare(dataset, &records, DATASET_COUNT, NULL), 0);
     assert_int_equal(records, 7);
     assert_int_equal(dataset_read(dataset, 1000000, &arena, &record, NULL), 0);
     dataset_close(dataset);
