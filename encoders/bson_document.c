@@ -110,16 +110,14 @@ static int append_extended(bson_t *bson, struct slice name, const struct value *
                            struct counted *counted, struct tare_error *error)
 {
     bson_iter_t iter;
-    uint32_t length;
-    memcpy(&length, value->as.extended.bson, sizeof length);
-    length = BSON_UINT32_FROM_LE(length);
-    if (!bson_iter_init_from_data(&iter, (const uint8_t *)value->as.extended.bson, length) ||
+    struct slice kept = value_extended_bson(value);
+    if (!bson_iter_init_from_data(&iter, (const uint8_t *)kept.bytes, kept.length) ||
         !bson_iter_next(&iter) || !bson_append_iter(bson, bytes_of(name), (int)name.length, &iter))
         return too_large(error);
     int64_t text = value_text_length(value);
     counted->values += text;
     /* The document is the value with its length, type, name and end around it: 4, 1, 1, 1. */
-    counted->number_form += (int64_t)length - 7 - text;
+    counted->number_form += (int64_t)kept.length - 7 - text;
     return 0;
 }
 

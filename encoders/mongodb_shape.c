@@ -61,6 +61,7 @@ static struct counted count_document(const struct record *record, const struct b
          * framing, of which the names of its fields are a part: they are none of the record's. */
         struct counted counted = *inside;
         counted.framing += document->framing + document->field_names;
+        counted.number_form += document->number_form; /* of an _id that is no text */
         return shape_counted(record, &counted);
     }
     if (id->value)

@@ -781,7 +781,7 @@ const struct dataset_kind dataset_file = {
     .name = "file",
     .summary = "records of a file: NDJSON, a JSON array, CSV with a header, a .bson of mongodump; "
                "'-' is standard input",
-    .example = "file:samples/people.ndjson,key=id",
+    .example = "file:samples/data/people.ndjson,key=id",
     .options = file_options,
     .takes_path = true,
     .state_size = sizeof(struct file),

@@ -1,5 +1,6 @@
 #include "data/record.h"
 
+#include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,6 +33,13 @@ const struct slice *members_twice(const struct member *members, size_t count, st
         if (slice_equal(names[i - 1], names[i]))
             return &names[i];
     return NULL;
+}
+
+struct slice value_extended_bson(const struct value *value)
+{
+    uint32_t length; /* a document begins with it, lowest byte first */
+    memcpy(&length, value->as.extended.bson, sizeof length);
+    return slice_of(value->as.extended.bson, le32toh(length));
 }
 
 const struct slice *value_extended_text(const struct value *value)
@@ -182,6 +190,9 @@ static struct member *members_copy(const struct member *members, size_t count, s
         else if (value->type == VALUE_ARRAY || value->type == VALUE_OBJECT)
             value->as.children.items =
                 members_copy(value->as.children.items, value->as.children.count, arena);
+        if (value->extended)
+            value->as.extended.bson =
+                arena_copy(arena, value->as.extended.bson, value_extended_bson(value).length);
     }
     return copy;
 }
@@ -191,5 +202,7 @@ struct record record_copy(const struct record *record, struct arena *arena)
     struct record copy = *record;
     copy.key = slice_copy(record->key, arena);
     copy.fields = members_copy(record->fields, record->field_count, arena);
+    if (record->key_field)
+        copy.key_field = copy.fields + (record->key_field - record->fields);
     return copy;
 }

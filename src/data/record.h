@@ -65,6 +65,8 @@ struct record {
 /* A name that two of the members have, or NULL. */
 const struct slice *members_twice(const struct member *members, size_t count, struct arena *arena);
 
+/* The document that an extended value keeps. */
+struct slice value_extended_bson(const struct value *value);
 /* The one text that an extended value (ObjectId, date, decimal) is written as, or NULL where it
  * takes more than one. */
 const struct slice *value_extended_text(const struct value *value);

@@ -36,6 +36,7 @@ struct sample *sample_open(const struct dataset *of, int64_t expected)
     sample->kind = *of->kind;
     sample->kind.read = sample_read;
     sample->kind.survey = NULL;
+    sample->kind.notes = NULL;
     sample->dataset = *of;
     sample->dataset.kind = &sample->kind;
     sample->dataset.state = sample;
