@@ -84,6 +84,8 @@ static int encode_run(int argc, char **argv, struct tare_error *error)
         dataset =
             dataset_open(arguments.selection.dataset, (uint64_t)arguments.selection.seed, error);
         failed = dataset ? 0 : -1;
+        if (dataset)
+            dataset->interrupted = process_check_interrupt;
     }
     if (!failed)
         failed = encode_to_file(&arguments, encoding, dataset, error);
@@ -101,12 +103,15 @@ const struct command command_encode = {
     .name = "encode",
     .summary = "write encoded records to a file",
     .usage =
-        "usage: tare encode -d DATASET -e STEPS [-n N] [-o FILE] [--seed S]\n\n"
+        "usage: tare encode -d DATASET -e STEPS [-n N] [-o FILE] [--seed S] [--skip-bad]\n\n"
+        "  -d, --dataset D           NAME[:k=v,...], file:PATH or '-' (standard input)\n"
+        "  -n, --records N           how many (100,000; of a file all)\n"
         "  -e, --encoding STEPS      json, msgpack, ...: 'tare list encodings' lists the steps\n"
         "  -o, --output FILE         (standard output); json: a record a line; else one after\n"
         "                            another; snappy and value: after their lengths, in 4 bytes,\n"
         "                            highest first: snappy's plain one and that of the block\n",
-    .examples = "  tare encode -d ycsb -n 1000 -e json -o records.ndjson\n"
+    .examples = "  tare encode -d file:people.csv -e json -o people.ndjson\n"
+                "  tare encode -d ycsb -n 1000 -e json -o records.ndjson\n"
                 "  tare encode -d ycsb -n 1000 -e msgpack -o records.msgpack\n",
     .run = encode_run,
 };
