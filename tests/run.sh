@@ -2,7 +2,8 @@
 # Runs the tests and ends with one line that counts them.
 #   tests/run.sh quick    unit and command-line tests (plain and with sanitizers), real servers
 #   tests/run.sh servers  every server that `make servers` got: the matrix, drawn shapes, and the
-#                         model's blocks beside those that a witness in the server counts
+#                         model's blocks beside those that a witness in the server counts; files of
+#                         5 GB
 # Every test program prints TAP ("ok 1 - name"); a program that dies or prints nothing counts as
 # one failure.
 set -u
@@ -60,12 +61,14 @@ quick() {
     [ -x "$test" ] && run "$test" "$test"
   done
   run "real servers" python3 tests/servers/quick.py ./tare
+  run "large files" python3 tests/servers/large_file.py ./tare 0.1
 }
 
 servers() {
   build all
   run "server matrix" python3 tests/servers/matrix.py ./tare
   run "properties" python3 tests/servers/property.py ./tare --shapes 40
+  run "large files" python3 tests/servers/large_file.py ./tare
   run "witness" python3 tests/witness/compare.py ./tare
 }
 
