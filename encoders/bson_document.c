@@ -137,7 +137,7 @@ static int append_value(bson_t *bson, struct slice name, const struct value *val
             return too_large(error);
         return 0;
     case VALUE_OBJECT:
-        if (value->extended)
+        if (value_is_extended(value))
             return append_extended(bson, name, value, counted, error);
         return append_nested(bson, name, value, depth, counted, error);
     case VALUE_ARRAY:

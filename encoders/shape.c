@@ -67,7 +67,7 @@ int32_t java_hash(struct slice text)
 static int element_value(const struct value *value, struct arena *arena, struct counted *counted,
                          struct slice *text, struct tare_error *error)
 {
-    const struct slice *extended = value->extended ? value_extended_text(value) : NULL;
+    const struct slice *extended = value_extended_text(value);
     if (extended) {
         *text = *extended; /* an ObjectId, a date: its text is all that there is to it */
         counted->values += (int64_t)text->length;

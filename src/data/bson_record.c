@@ -46,7 +46,7 @@ struct value bson_oid_value(const unsigned char oid[12], struct arena *arena)
 
 const unsigned char *bson_extended_oid(const struct value *value)
 {
-    return value->extended && value->as.extended.bson[4] == BSON_TYPE_OID
+    return value_is_extended(value) && value->as.extended.bson[4] == BSON_TYPE_OID
                ? (const unsigned char *)value->as.extended.bson + DOCUMENT_VALUE
                : NULL;
 }

@@ -211,7 +211,7 @@ char *file_copy(const struct file *file, const struct file_frame *frame, struct 
 
 static const char *value_type_name(const struct value *value)
 {
-    if (value->extended)
+    if (value_is_extended(value))
         return bson_extended_type(value);
     switch (value->type) {
     case VALUE_NULL:

@@ -44,9 +44,9 @@ struct slice value_extended_bson(const struct value *value)
 
 const struct slice *value_extended_text(const struct value *value)
 {
-    const struct member *only = value->as.children.items;
-    return value->extended && value->as.children.count == 1 && only->value.type == VALUE_TEXT
-               ? &only->value.as.text
+    return value_is_extended(value) && value->as.children.count == 1 &&
+                   value->as.children.items->value.type == VALUE_TEXT
+               ? &value->as.children.items->value.as.text
                : NULL;
 }
 
@@ -190,7 +190,7 @@ static struct member *members_copy(const struct member *members, size_t count, s
         else if (value->type == VALUE_ARRAY || value->type == VALUE_OBJECT)
             value->as.children.items =
                 members_copy(value->as.children.items, value->as.children.count, arena);
-        if (value->extended)
+        if (value_is_extended(value))
             value->as.extended.bson =
                 arena_copy(arena, value->as.extended.bson, value_extended_bson(value).length);
     }

@@ -65,6 +65,10 @@ struct record {
 /* A name that two of the members have, or NULL. */
 const struct slice *members_twice(const struct member *members, size_t count, struct arena *arena);
 
+static inline bool value_is_extended(const struct value *value)
+{
+    return value->type == VALUE_OBJECT && value->extended;
+}
 /* The document that an extended value keeps. */
 struct slice value_extended_bson(const struct value *value);
 /* The one text that an extended value (ObjectId, date, decimal) is written as, or NULL where it

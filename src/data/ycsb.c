@@ -206,9 +206,8 @@ static int ycsb_read(struct dataset *dataset, int64_t index, struct arena *arena
         size_t length = draw_length(ycsb, &random);
         char *bytes = arena_take(arena, length + YCSB_OVERRUN);
         fill_value(&random, bytes, length);
-        record->fields[i].name = ycsb->field_names[i];
-        record->fields[i].value.type = VALUE_BYTES;
-        record->fields[i].value.as.text = slice_of(bytes, length);
+        record->fields[i] = (struct member){
+            ycsb->field_names[i], {.type = VALUE_BYTES, .as.text = slice_of(bytes, length)}};
     }
     return 0;
 }
