@@ -224,7 +224,7 @@ static int read_number(struct text *text, struct value *value)
                 exponent = exponent * 10 + (*text->at - '0');
         power += down ? -exponent : exponent;
     }
-    if (real || (negative && digits == 0 && !over))
+    if (real)
         return make_real(text, begin, digits, !over, power, value);
     if (over || digits > (uint64_t)INT64_MAX + negative)
         return fault(text, begin, "an integer past 64 bits");

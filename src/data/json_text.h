@@ -17,7 +17,7 @@ void json_reader_free(struct json_reader *reader);
 
 /* Reads the one value that the text holds. The text must end in a NUL behind its length, and is
  * written to: strings are unescaped where they stand, and names and texts are borrowed from it.
- * "-0" is the real number -0.0: an integer has no sign of zero.
+ * "-0" is 0, as in Python and jansson: it is written as an integer, and those have one zero.
  *
  * Refused, with the reason in *error and the byte in *place: what is no JSON, a name twice in an
  * object, integers past 64 bits, real numbers past the largest, nesting past RECORD_DEPTH_MAX,
