@@ -19,10 +19,11 @@ void blocks_free(struct blocks *blocks)
     blocks->class_count = blocks->class_size = 0;
 }
 
+/* By the size alone, which few kinds share: by kind's address too, the order of the classes, and
+ * with it the last digit of every sum over them, would be another in each process. */
 static size_t class_place(const struct blocks *blocks, const char *kind, int64_t requested)
 {
-    uint64_t hash = (uint64_t)requested * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)kind;
-    hash *= 0xff51afd7ed558ccdu;
+    uint64_t hash = (uint64_t)requested * 0x9e3779b97f4a7c15u;
     size_t mask = blocks->class_size - 1, at = (size_t)(hash >> 32) & mask;
     while (blocks->classes[at].kind &&
            (blocks->classes[at].requested != requested || blocks->classes[at].kind != kind))

@@ -204,6 +204,35 @@ static void blocks_sum_and_scale(void **state)
     blocks_free(&blocks);
 }
 
+/* The classes of the same blocks, whose kinds stand at other addresses, in the same order. */
+static void the_order_of_classes_is_not_that_of_addresses(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "6.2.14", "libc");
+    static const char places[2][3][4096] = {{"sds", "entry", "table"}, {"sds", "entry", "table"}};
+    static const size_t other[] = {2, 0, 1}; /* where a kind of the second stands */
+    struct blocks blocks[2];
+    for (size_t i = 0; i < 2; i++) {
+        blocks_open(&blocks[i], &build);
+        for (int64_t n = 0; n < 3000; n++) {
+            size_t kind = (size_t)n % 3;
+            blocks_add_plain(&blocks[i], i ? places[1][other[kind]] : places[0][kind], 1. / 3,
+                             n / 7, &account_value_sds, 4);
+        }
+    }
+    assert_int_equal(blocks[0].class_size, blocks[1].class_size);
+    for (size_t i = 0; i < blocks[0].class_size; i++) {
+        const struct block_class *a = &blocks[0].classes[i], *b = &blocks[1].classes[i];
+        assert_int_equal(a->kind != NULL, b->kind != NULL);
+        assert_int_equal(a->requested, b->requested);
+        assert_true(a->count == b->count);
+        for (size_t kind = 0; a->kind && kind < 3; kind++)
+            assert_int_equal(a->kind == places[0][kind], b->kind == places[1][other[kind]]);
+    }
+    blocks_free(&blocks[0]);
+    blocks_free(&blocks[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +245,7 @@ int main(void)
         cmocka_unit_test(builds_take_the_bundled_allocator),
         cmocka_unit_test(builds_are_refined_by_what_the_server_shows),
         cmocka_unit_test(blocks_sum_and_scale),
+        cmocka_unit_test(the_order_of_classes_is_not_that_of_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
