@@ -9,7 +9,8 @@
 #include "stores/process.h"
 
 /* Up to here every record is evaluated; beyond, a sample whose size doesn't depend on N. Of a file
- * every record is evaluated in any case: no one knows how its records are spread. */
+ * every record is evaluated (dataset_sample_size: unless it goes round often): no one knows how its
+ * records are spread. */
 #define EVALUATE_ALL 100000
 #define SAMPLE_SIZE  20000
 

@@ -90,13 +90,6 @@ void redis_wipe(struct redis *redis);
  * have them; an array of an odd length is a list, its elements numbered from 0. */
 void redis_flatten(const redisReply *reply, const char *prefix, struct figures *figures);
 
-/* A load of the README's benchmark, and of strings of 22 KB. */
-#define REDIS_PACE                                                                                 \
-    {                                                                                              \
-        .empty_bytes = 14 << 20, .start_seconds = 0.2, .records_per_second = 330e3,                \
-        .bytes_per_second = 500e6                                                                  \
-    }
-
 /* What valkey.c takes over from redis.c. */
 struct store *redis_open(const struct server_spec *spec, const struct figures *settings,
                          const struct store_limits *limits, struct tare_error *error);
@@ -117,5 +110,21 @@ int redis_ask(struct store *store, const char *question, const char *prefix,
 int redis_build_of_version_text(const char *program, const char *text, struct build *build,
                                 struct tare_error *error);
 void redis_close(struct store *store);
+
+/* The members that redis.c's and valkey.c's store_kind share: everything but the server's name, its
+ * program and where that is had. Pace: a load of the benchmark, and of strings of 22 KB. */
+#define REDIS_FAMILY                                                                               \
+    .family = "redis", .url_scheme = "redis://",                                                   \
+    .pace = {.empty_bytes = 14 << 20,                                                              \
+             .start_seconds = 0.2,                                                                 \
+             .records_per_second = 330e3,                                                          \
+             .bytes_per_second = 500e6},                                                           \
+    .build_of_version_text = redis_build_of_version_text, .open = redis_open,                      \
+    .common_setting = redis_common_setting, .describe = redis_describe, .warm_up = redis_warm_up,  \
+    .ask_branch = redis_ask_branch, .load_open = redis_load_open, .put = redis_put,                \
+    .flush = redis_flush, .load_close = redis_load_close, .settle = redis_settle,                  \
+    .glance = redis_glance, .read_all = redis_read_all, .sample = redis_sample,                    \
+    .reload = redis_reload, .restart = redis_restart, .restarts_empty = true, .ask = redis_ask,    \
+    .close = redis_close
 
 #endif
