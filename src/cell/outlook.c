@@ -133,8 +133,8 @@ static int64_t most_bytes(const struct ledger *ledger)
 }
 
 /* A reply that is waited for: 40 to 55 us on a unix socket, seen with `--set batch=1` on Redis 7.0.
- * One that waits for the disk too (appendfsync always): from .2 ms, as seen on a solid-state disk, to
- * some; the longer, since a forecast had better not be too short. */
+ * One that waits for the disk too (appendfsync always): .2 ms seen on a solid-state disk, some on
+ * others; the longer, since a forecast had better not be too short. */
 #define ROUND_TRIP_SECONDS 40e-6
 #define DISK_SECONDS       2e-3
 
