@@ -680,23 +680,72 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
 
 /* ---- settling and reading ------------------------------------------------------------------ */
 
-int redis_settle(struct store *store, bool *quiet, struct tare_error *error)
+/* serverCron gives a rehash 1 ms of each 100 (activerehashing): tables of millions of keys take
+ * minutes. A look-up moves a bucket too, of any key and as any reader does. A round is as many as
+ * tables of a million buckets need; a batch is small beside the buffers of an idle connection. */
+#define REHASH_ROUND 1000000
+#define REHASH_BATCH 100
+
+static int drive_rehash(struct redis *redis, int64_t look_ups, struct tare_error *error)
 {
-    redisReply *reply = redis_line((struct redis *)store, "INFO", error);
+    static const char look_up[] = "*2\r\n$6\r\nEXISTS\r\n$11\r\ntare:absent\r\n";
+    for (int64_t done = 0; done < look_ups; done += REHASH_BATCH) {
+        if (process_check_interrupt(error))
+            return -1;
+        for (int i = 0; i < REHASH_BATCH; i++)
+            redisAppendFormattedCommand(redis->control, look_up, sizeof look_up - 1);
+        for (int i = 0; i < REHASH_BATCH; i++) {
+            void *reply = NULL;
+            if (redisGetReply(redis->control, &reply) != REDIS_OK) {
+                redis_lost(redis, redis->control->errstr, error);
+                redisFree(redis->control);
+                redis->control = NULL;
+                return -1;
+            }
+            freeReplyObject(reply);
+        }
+    }
+    return 0;
+}
+
+/* Where no figure tells of a rehash (before Redis 7.4 and Valkey 8). It began when the table, now
+ * of 2^k buckets, passed 2^(k-1) keys, and each key since has moved one of the 2^(k-1) buckets.
+ * Asked once for so many keys; of small tables serverCron has moved all within a glance. */
+static int finish_rehash(struct redis *redis, struct tare_error *error)
+{
+    static const int64_t small = 65536;
+    redisReply *reply = redis_line(redis, "DBSIZE", error);
     if (!reply)
         return -1;
-    static const char *const busy[] = {"lazyfree_pending_objects",
-                                       "rdb_bgsave_in_progress",
-                                       "aof_rewrite_in_progress",
-                                       "loading",
-                                       "mem_overhead_db_hashtable_rehashing",
-                                       "active_defrag_running"};
+    int64_t keys = reply->integer, buckets = small;
+    freeReplyObject(reply);
+    while (buckets < keys)
+        buckets *= 2;
+    if (keys <= small || keys == redis->finished)
+        return 0;
+    redis->finished = keys;
+    return drive_rehash(redis, buckets - keys, error);
+}
+
+int redis_settle(struct store *store, bool *quiet, struct tare_error *error)
+{
+    struct redis *redis = (struct redis *)store;
+    redisReply *reply = redis_line(redis, "INFO", error);
+    if (!reply)
+        return -1;
+    static const char rehashing[] = "mem_overhead_db_hashtable_rehashing"; /* Redis 7.4, Valkey 8 */
+    static const char *const busy[] = {"lazyfree_pending_objects", "rdb_bgsave_in_progress",
+                                       "aof_rewrite_in_progress",  "loading",
+                                       "active_defrag_running",    rehashing};
     *quiet = true;
     for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
         if (info_integer(reply->str, busy[i], 0) > 0)
             *quiet = false;
+    int64_t told = info_integer(reply->str, rehashing, -1);
     freeReplyObject(reply);
-    return 0;
+    if (told < 0)
+        return finish_rehash(redis, error);
+    return told > 0 ? drive_rehash(redis, REHASH_ROUND, error) : 0;
 }
 
 int redis_glance(struct store *store, struct figures *figures, struct tare_error *error)

@@ -51,6 +51,7 @@ struct redis {
     FILE *keys;           /* of a server that tare didn't start: every key written, for close() */
     char *shared_key;     /* the last shared object whose key is in it */
     bool wrote;           /* something is in keys */
+    int64_t finished;     /* keys for which a rehash was driven to its end */
     int64_t process_id;   /* of INFO: of another namespace where the server runs in a container */
     char executable[256]; /* of INFO (3.2 and later); "" not told */
 };

@@ -191,6 +191,19 @@ def mongodb_cells(server, engine):
     return job
 
 
+def rehashed(server):
+    """Past 2^20 keys serverCron alone would move the key table for minutes."""
+    def job(tare):
+        cell, = s.weigh(tare, server, 1100000, "redis:string", "kv:minlength=20,maxlength=20")
+        limits = BAND_LIMITS if cell.band() else LIMITS
+        problems = [] if within(cell.bytes("unattributed.allocated"), 0, 0, max(
+            limits[0] / 100 * cell.bytes("total.allocated"), ALLOCATED_FLOOR)) else [
+            "unattributed.allocated is %d of %d bytes" % (
+                cell.bytes("unattributed.allocated"), cell.bytes("total.allocated"))]
+        return [result("%s, a key table that is rehashed" % server.name, problems, describe(cell))]
+    return job
+
+
 def missing(name):
     def job(tare):
         raise Skip("%s is not there: 'make servers' or './setup.sh servers %s' gets it" % (name,
@@ -207,6 +220,7 @@ def jobs_of(server, options, reference):
     for dataset, encodings, share in CELLS:
         jobs.append(("%s, %s" % (server.name, dataset),
                      redis_cells(server, dataset, encodings, int(options.records * share))))
+    jobs.append(("%s, rehashed" % server.name, rehashed(server)))
     rows = [r for r in reference if r["family"] == server.kind and r["server"] == server.version
             and server.name == "%s-%s" % (server.kind, server.version)]
     if rows:

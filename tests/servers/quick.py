@@ -209,6 +209,17 @@ def small_counts_and_empty_fields(tare):
         assert accounts["values"]["bytes"] == 0
 
 
+def a_rehash_is_over_where_it_is_settled(tare):
+    """Past 2^20 keys the old key table, 8 MiB, would stand beside the new one for minutes."""
+    path = tare.path("rehash.csv")
+    run = tare.run("run", "-n", "1100000", "-d", "kv:minlength=20,maxlength=20", "-e",
+                   "redis:string", "-q", "--export-csv", path)
+    assert run.code == 0, run
+    accounts, = ledgers(path).values()
+    missed = accounts["unattributed.allocated"]["bytes"]
+    assert abs(missed) <= accounts["total.allocated"]["bytes"] // 1000, missed
+
+
 def steps_close_a_ledger_each(tare):
     path = tare.path("steps.csv")
     run = tare.run("run", "-n", "5000", "-e", "redis:hash", "--steps", "load,settle,read",
@@ -472,7 +483,8 @@ TESTS = [settings_reach_the_server, redis_reloads_and_restarts,
          steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
          every_encoding_closes, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,
-         one_seed_one_result, small_counts_and_empty_fields, steps_close_a_ledger_each,
+         one_seed_one_result, small_counts_and_empty_fields,
+         a_rehash_is_over_where_it_is_settled, steps_close_a_ledger_each,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,
          a_dying_server_costs_its_own_cell_only, signals_leave_nothing_behind,
