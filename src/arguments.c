@@ -34,6 +34,7 @@ enum flag {
     FLAG_OUTPUT,
     FLAG_TO,
     FLAG_SAMPLE,
+    FLAG_EXPLAIN,
     FLAG_HELP
 };
 
@@ -65,6 +66,7 @@ static const struct flag_spec {
     {"output", 'o', FLAG_OUTPUT, VALUE, ARGUMENTS_ENCODE | ARGUMENTS_DECODE},
     {"to", 0, FLAG_TO, VALUE, ARGUMENTS_DECODE},
     {"sample", 0, FLAG_SAMPLE, VALUE, ARGUMENTS_SAMPLE},
+    {"explain", 0, FLAG_EXPLAIN, NO_VALUE, ARGUMENTS_EXPLAIN},
     {"format", 0, FLAG_FORMAT, VALUE, ARGUMENTS_OUTPUT},
     {"export-csv", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
     {"export-json", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
@@ -236,6 +238,9 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
         return 0;
     case FLAG_SAMPLE:
         return parse_integer(value, 1, INT64_C(1000000000), "--sample", &arguments->sample, error);
+    case FLAG_EXPLAIN:
+        arguments->explain = true;
+        return 0;
     case FLAG_FORMAT:
         arguments->format_given = true;
         arguments->format = format_of_name(value, error);
@@ -409,6 +414,7 @@ struct report_style arguments_style(const struct arguments *arguments)
     return (struct report_style){
         .color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
         .verbose = arguments->verbose,
+        .explain = arguments->explain,
     };
 }
 

@@ -9,14 +9,15 @@
 
 /* What a command takes; an option that it doesn't take is an error that says so. */
 enum argument_set {
-    ARGUMENTS_CELLS = 1,   /* -n -d -e --server --set --seed */
-    ARGUMENTS_MEASURE = 2, /* --steps --job --scale --parse-only --repeat --strict --keep
-                              --allow-config */
-    ARGUMENTS_OUTPUT = 4,  /* --format --export-* -q -v */
-    ARGUMENTS_PLAN = 8,    /* --given */
-    ARGUMENTS_ENCODE = 16, /* -o */
-    ARGUMENTS_SAMPLE = 32, /* --sample */
-    ARGUMENTS_DECODE = 64  /* -e -o --to */
+    ARGUMENTS_CELLS = 1,    /* -n -d -e --server --set --seed */
+    ARGUMENTS_MEASURE = 2,  /* --steps --job --scale --parse-only --repeat --strict --keep
+                               --allow-config */
+    ARGUMENTS_OUTPUT = 4,   /* --format --export-* -q -v */
+    ARGUMENTS_PLAN = 8,     /* --given */
+    ARGUMENTS_ENCODE = 16,  /* -o */
+    ARGUMENTS_SAMPLE = 32,  /* --sample */
+    ARGUMENTS_DECODE = 64,  /* -e -o --to */
+    ARGUMENTS_EXPLAIN = 128 /* --explain */
 };
 
 struct arguments {
@@ -36,6 +37,7 @@ struct arguments {
     size_t export_count;
     bool skip_bad; /* in selection.dataset too */
     bool quiet;
+    bool explain;
     int verbose;
     char *output;    /* -o */
     char *to;        /* --to */

@@ -34,11 +34,24 @@ static int side_load(struct side *side, const char *operand, struct tare_error *
     return 0;
 }
 
+/* CSV and JSON hold figures alone, and what is explained is made of them. */
+static int check_explain(const struct arguments *arguments, struct tare_error *error)
+{
+    static const char *const figures_only[] = {"csv", "json"};
+    for (size_t i = 0; arguments->explain && i < 2; i++)
+        if (strcmp(arguments->format->name, figures_only[i]) == 0)
+            return error_set(error, TARE_USAGE,
+                             "--explain is words: --format text, markdown or html, not '%s'",
+                             figures_only[i]);
+    return 0;
+}
+
 static int diff_run(int argc, char **argv, struct tare_error *error)
 {
     struct arguments arguments;
     struct side a = {0}, b = {0};
-    int failed = arguments_parse(&arguments, "diff", ARGUMENTS_OUTPUT, argc, argv, error);
+    int failed = arguments_parse(&arguments, "diff", ARGUMENTS_OUTPUT | ARGUMENTS_EXPLAIN, argc,
+                                 argv, error);
     if (!failed && arguments.help) {
         command_print_help(&command_diff);
         arguments_free(&arguments);
@@ -47,9 +60,9 @@ static int diff_run(int argc, char **argv, struct tare_error *error)
     if (!failed && arguments.operand_count != 2)
         failed =
             error_set(error, TARE_USAGE, "diff takes two cells: 'tare diff FILE#CELL FILE#CELL'");
-    failed = failed || side_load(&a, arguments.operands[0], error) ||
-             side_load(&b, arguments.operands[1], error) ||
-             arguments_open_exports(&arguments, error);
+    failed =
+        failed || check_explain(&arguments, error) || side_load(&a, arguments.operands[0], error) ||
+        side_load(&b, arguments.operands[1], error) || arguments_open_exports(&arguments, error);
     if (!failed) {
         struct report_style style = arguments_style(&arguments);
         struct buffer out = {0};
@@ -73,10 +86,14 @@ static int diff_run(int argc, char **argv, struct tare_error *error)
 const struct command command_diff = {
     .name = "diff",
     .summary = "the gap between two cells, account by account",
-    .usage = "usage: tare diff FILE[#CELL] FILE[#CELL] [--format text|markdown|...]\n\n"
-             "FILE is a JSON or CSV file that tare wrote. CELL is a cell's name or a part of it\n"
-             "that only one has; a file with a single cell needs none.\n",
+    .usage =
+        "usage: tare diff FILE[#CELL] FILE[#CELL] [--explain] [--format text|markdown|...]\n\n"
+        "FILE is a JSON or CSV file that tare wrote. CELL is a cell's name or a part of it\n"
+        "that only one has; a file with a single cell needs none.\n\n"
+        "      --explain             say in words where the difference lies, largest first, and\n"
+        "                            which of the published figures a headline would mix\n",
     .examples = "  tare diff weigh.json#redis:hash@index weigh.json#mongodb:document\n"
-                "  tare diff before.json after.json\n",
+                "  tare diff before.json after.json\n"
+                "  tare diff weigh.json#redis:hash@index weigh.json#mongodb:document --explain\n",
     .run = diff_run,
 };

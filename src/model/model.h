@@ -102,6 +102,7 @@ struct published {
     const char *figures[2]; /* names of samples: the first that is there; the second may be NULL */
     int64_t unit;           /* bytes that one of it is */
     const struct account *total; /* what it is held beside; NULL: it is of the disk */
+    bool logical; /* the length of the data alone: no memory, though it is taken for that */
 };
 
 extern const struct model_kind *const model_kinds[]; /* NULL-terminated */

@@ -840,16 +840,17 @@ static int state_inputs(struct model *model, const struct figures *base, const s
 }
 
 static const struct published published[] = {
-    {"collStats.size", {"collStats.size"}, 1, &account_total_allocated},
+    {"collStats.size", {"collStats.size"}, 1, &account_total_allocated, true},
     {"bytes currently in the cache",
      {"serverStatus.wiredTiger.cache.bytes currently in the cache",
       "serverStatus.inMemory.cache.bytes currently in the cache"},
      1,
-     &account_total_allocated},
-    {"mem.resident", {"serverStatus.mem.resident"}, 1024 * 1024, &account_total_resident},
-    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident},
-    {"collStats.storageSize", {"collStats.storageSize"}, 1, NULL},
-    {"collStats.totalIndexSize", {"collStats.totalIndexSize"}, 1, NULL},
+     &account_total_allocated,
+     false},
+    {"mem.resident", {"serverStatus.mem.resident"}, 1024 * 1024, &account_total_resident, false},
+    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident, false},
+    {"collStats.storageSize", {"collStats.storageSize"}, 1, NULL, false},
+    {"collStats.totalIndexSize", {"collStats.totalIndexSize"}, 1, NULL, false},
     {0},
 };
 

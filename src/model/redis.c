@@ -539,12 +539,12 @@ static int state_inputs(struct model *model, const struct figures *base, const s
 }
 
 static const struct published published[] = {
-    {"used_memory", {"info.memory.used_memory"}, 1, &account_total_allocated},
-    {"used_memory_peak", {"info.memory.used_memory_peak"}, 1, &account_total_allocated},
-    {"MEMORY STATS dataset", {"memory.stats.dataset.bytes"}, 1, &account_total_allocated},
-    {"used_memory_rss", {"info.memory.used_memory_rss"}, 1, &account_total_resident},
-    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident},
-    {"RDB file", {"file.rdb"}, 1, NULL},
+    {"used_memory", {"info.memory.used_memory"}, 1, &account_total_allocated, false},
+    {"used_memory_peak", {"info.memory.used_memory_peak"}, 1, &account_total_allocated, false},
+    {"MEMORY STATS dataset", {"memory.stats.dataset.bytes"}, 1, &account_total_allocated, false},
+    {"used_memory_rss", {"info.memory.used_memory_rss"}, 1, &account_total_resident, false},
+    {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident, false},
+    {"RDB file", {"file.rdb"}, 1, NULL, false},
     {0},
 };
 

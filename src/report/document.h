@@ -80,8 +80,16 @@ void document_advice(struct document *document, const struct report *report);
 /* whole: every cell's ledger too, whatever the number of cells. Free with document_free(). */
 void document_of_report(struct document *document, const struct report *report,
                         const struct report_style *style, bool whole);
+/* style->explain: the explanation too. */
 void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
-                     const struct cell *b, const struct ledger *state_b);
+                     const struct cell *b, const struct ledger *state_b,
+                     const struct report_style *style);
+/* Adds where a gap of two ledgers lies, in words, largest first, and which of the figures that are
+ * published of both a headline would mix. view: of both; headings and records: of each side. */
+struct view;
+void document_explanation(struct document *document, const struct view *view, const struct gap *gap,
+                          const struct ledger *const *ledgers, char *const *headings,
+                          const int64_t *records);
 /* A document as the text format writes it. */
 void document_as_text(const struct document *document, const struct report_style *style,
                       struct buffer *out);

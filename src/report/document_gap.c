@@ -139,23 +139,22 @@ static void figure_cells(struct table *table, bool in, int64_t bytes, const stru
 }
 
 /* What others would have published, beside each total: which figures a headline compared. */
-static void add_figures(struct document *document, const struct cell *const *cells,
-                        const struct ledger *const *ledgers, char *const *headings)
+static void add_figures(struct document *document, const struct gap *gap,
+                        const struct cell *const *cells, const struct ledger *const *ledgers,
+                        char *const *headings)
 {
     struct table table = {0};
-    struct gap gap;
 
-    gap_of(cells[0], ledgers[0], cells[1], ledgers[1], &gap);
     table_column(&table, "beside", false);
     table_column(&table, "as the server shows it", false);
     for (size_t s = 0; s < 2; s++) {
         table_column(&table, headings[s], true);
         table_column(&table, "of total", true);
     }
-    for (size_t i = 0; i < gap.figure_count; i++) {
-        const struct gap_figure *figure = &gap.figures[i];
+    for (size_t i = 0; i < gap->figure_count; i++) {
+        const struct gap_figure *figure = &gap->figures[i];
         const struct account *total = figure->published->total;
-        bool repeated = i > 0 && gap.figures[i - 1].published->total == total;
+        bool repeated = i > 0 && gap->figures[i - 1].published->total == total;
         table_row(&table, ROW_PLAIN);
         table_cell(&table, repeated                            ? ""
                            : !total                            ? "on disk"
@@ -167,7 +166,7 @@ static void add_figures(struct document *document, const struct cell *const *cel
         figure_cells(&table, figure->in_b, figure->b, ledgers[1], figure->published,
                      ledger_records(cells[1], ledgers[1]));
     }
-    if (gap.figure_count) {
+    if (gap->figure_count) {
         document_text(document, PART_LINE, "%s",
                       "what is published as memory or size, bytes a record, the empty server "
                       "included:");
@@ -175,11 +174,11 @@ static void add_figures(struct document *document, const struct cell *const *cel
     } else {
         table_free(&table);
     }
-    gap_free(&gap);
 }
 
 void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
-                     const struct cell *b, const struct ledger *state_b)
+                     const struct cell *b, const struct ledger *state_b,
+                     const struct report_style *style)
 {
     const struct cell *const cells[2] = {a, b};
     const struct ledger *const ledgers[2] = {state_a, state_b};
@@ -188,6 +187,7 @@ void document_of_gap(struct document *document, const struct cell *a, const stru
                          side_heading(b, state_b, a, state_a, 2)};
     struct table table = {0};
     struct view view;
+    struct gap gap;
 
     *document = (struct document){0};
     document_text(document, PART_TITLE, "%s against %s", headings[0], headings[1]);
@@ -210,7 +210,11 @@ void document_of_gap(struct document *document, const struct cell *a, const stru
     }
     document_add(document, PART_TABLE)->table = table;
     add_largest(document, &view, records);
-    add_figures(document, cells, ledgers, headings);
+    gap_of(a, state_a, b, state_b, &gap);
+    add_figures(document, &gap, cells, ledgers, headings);
+    if (style->explain)
+        document_explanation(document, &view, &gap, ledgers, headings, records);
+    gap_free(&gap);
     free(view.lines);
     for (size_t s = 0; s < 2; s++) {
         for (size_t i = 0; i < ledgers[s]->note_count; i++)

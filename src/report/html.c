@@ -190,8 +190,7 @@ static void html_render_gap(const struct cell *a, const struct ledger *state_a,
                             const struct report_style *style, struct buffer *out)
 {
     struct document document;
-    (void)style;
-    document_of_gap(&document, a, state_a, b, state_b);
+    document_of_gap(&document, a, state_a, b, state_b, style);
     write_document(&document, out);
     document_free(&document);
 }

@@ -10,8 +10,9 @@
 #include "ledger/ledger.h"
 
 struct report_style {
-    bool color;  /* terminal, and NO_COLOR not set */
-    int verbose; /* -v: evidence, inputs, notes in full */
+    bool color;   /* terminal, and NO_COLOR not set */
+    int verbose;  /* -v: evidence, inputs, notes in full */
+    bool explain; /* diff --explain: the gap in words */
 };
 
 struct format_kind {

@@ -123,7 +123,7 @@ static void text_render_gap(const struct cell *a, const struct ledger *state_a,
                             const struct report_style *style, struct buffer *out)
 {
     struct document document;
-    document_of_gap(&document, a, state_a, b, state_b);
+    document_of_gap(&document, a, state_a, b, state_b, style);
     document_as_text(&document, style, out);
     document_free(&document);
 }
