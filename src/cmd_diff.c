@@ -34,16 +34,14 @@ static int side_load(struct side *side, const char *operand, struct tare_error *
     return 0;
 }
 
-/* CSV and JSON hold figures alone, and what is explained is made of them. */
+/* Formats that are read back hold figures alone, and what is explained is made of them. */
 static int check_explain(const struct arguments *arguments, struct tare_error *error)
 {
-    static const char *const figures_only[] = {"csv", "json"};
-    for (size_t i = 0; arguments->explain && i < 2; i++)
-        if (strcmp(arguments->format->name, figures_only[i]) == 0)
-            return error_set(error, TARE_USAGE,
-                             "--explain is words: --format text, markdown or html, not '%s'",
-                             figures_only[i]);
-    return 0;
+    if (!arguments->explain || !arguments->format->parse)
+        return 0;
+    return error_set(error, TARE_USAGE,
+                     "--explain is words: --format text, markdown or html, not '%s'",
+                     arguments->format->name);
 }
 
 static int diff_run(int argc, char **argv, struct tare_error *error)

@@ -84,9 +84,9 @@ void document_of_report(struct document *document, const struct report *report,
 void document_of_gap(struct document *document, const struct cell *a, const struct ledger *state_a,
                      const struct cell *b, const struct ledger *state_b,
                      const struct report_style *style);
+struct view;
 /* Adds where a gap of two ledgers lies, in words, largest first, and which of the figures that are
  * published of both a headline would mix. view: of both; headings and records: of each side. */
-struct view;
 void document_explanation(struct document *document, const struct view *view, const struct gap *gap,
                           const struct ledger *const *ledgers, char *const *headings,
                           const int64_t *records);

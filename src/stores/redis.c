@@ -558,6 +558,19 @@ static int look_up(struct redis *redis, const struct object *object, struct tare
     return 0;
 }
 
+/* The next reply of what was sent ahead on the control connection; the caller's. NULL: it is lost,
+ * and *error says so. */
+static redisReply *next_reply(struct redis *redis, struct tare_error *error)
+{
+    void *reply = NULL;
+    if (redisGetReply(redis->control, &reply) == REDIS_OK)
+        return reply;
+    redis_lost(redis, redis->control->errstr, error);
+    redisFree(redis->control);
+    redis->control = NULL;
+    return NULL;
+}
+
 /* Writes the object over the control connection, exactly as the load does. */
 static int write_object(struct redis *redis, const struct object *object, struct tare_error *error)
 {
@@ -570,17 +583,12 @@ static int write_object(struct redis *redis, const struct object *object, struct
     redisAppendFormattedCommand(redis->control, wire.data, wire.length);
     buffer_free(&wire);
     while (commands-- > 0) {
-        void *reply = NULL;
-        if (redisGetReply(redis->control, &reply) != REDIS_OK) {
-            redis_lost(redis, redis->control->errstr, error);
-            redisFree(redis->control);
-            redis->control = NULL;
+        redisReply *reply = next_reply(redis, error);
+        if (!reply)
             return -1;
-        }
-        const redisReply *said = reply;
-        if (said->type == REDIS_REPLY_ERROR && !failed)
+        if (reply->type == REDIS_REPLY_ERROR && !failed)
             failed = error_set(error, TARE_STORE, "%s: the server refused a write: %s",
-                               redis->store.address, said->str);
+                               redis->store.address, reply->str);
         freeReplyObject(reply);
     }
     return failed;
@@ -680,28 +688,27 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
 
 /* ---- settling and reading ------------------------------------------------------------------ */
 
-/* serverCron gives a rehash 1 ms of each 100 (activerehashing): tables of millions of keys take
- * minutes. A look-up moves a bucket too, of any key and as any reader does. A round is as many as
- * tables of a million buckets need; a batch is small beside the buffers of an idle connection. */
+/* serverCron gives a rehash 1 ms of each 100 (server.c, activerehashing): tables of millions of
+ * keys take minutes. A look-up moves a bucket too (dict.c, dictFind), of any key and as any
+ * reader's does: GET, which the warm-up has called already. A round is as many as tables of a
+ * million buckets need; what a batch sends, 4 KB, fits the query buffer that a connection has
+ * anyway. */
 #define REHASH_ROUND 1000000
 #define REHASH_BATCH 100
 
 static int drive_rehash(struct redis *redis, int64_t look_ups, struct tare_error *error)
 {
-    static const char look_up[] = "*2\r\n$6\r\nEXISTS\r\n$11\r\ntare:absent\r\n";
-    for (int64_t done = 0; done < look_ups; done += REHASH_BATCH) {
+    bool refused = false;
+    for (int64_t done = 0; !refused && done < look_ups; done += REHASH_BATCH) {
         if (process_check_interrupt(error))
             return -1;
         for (int i = 0; i < REHASH_BATCH; i++)
-            redisAppendFormattedCommand(redis->control, look_up, sizeof look_up - 1);
+            redisAppendCommand(redis->control, "GET " DUMMY_KEY);
         for (int i = 0; i < REHASH_BATCH; i++) {
-            void *reply = NULL;
-            if (redisGetReply(redis->control, &reply) != REDIS_OK) {
-                redis_lost(redis, redis->control->errstr, error);
-                redisFree(redis->control);
-                redis->control = NULL;
+            redisReply *reply = next_reply(redis, error);
+            if (!reply)
                 return -1;
-            }
+            refused = refused || reply->type == REDIS_REPLY_ERROR;
             freeReplyObject(reply);
         }
     }
@@ -709,19 +716,18 @@ static int drive_rehash(struct redis *redis, int64_t look_ups, struct tare_error
 }
 
 /* Where no figure tells of a rehash (before Redis 7.4 and Valkey 8). It began when the table, now
- * of 2^k buckets, passed 2^(k-1) keys, and each key since has moved one of the 2^(k-1) buckets.
- * Asked once for so many keys; of small tables serverCron has moved all within a glance. */
+ * of 2^k buckets, passed 2^(k-1) keys, and each key since has moved one of the 2^(k-1) buckets:
+ * 2^k less the keys are left at most. They are moved once for so many keys. */
 static int finish_rehash(struct redis *redis, struct tare_error *error)
 {
-    static const int64_t small = 65536;
     redisReply *reply = redis_line(redis, "DBSIZE", error);
     if (!reply)
         return -1;
-    int64_t keys = reply->integer, buckets = small;
+    int64_t keys = reply->integer, buckets = 1;
     freeReplyObject(reply);
     while (buckets < keys)
         buckets *= 2;
-    if (keys <= small || keys == redis->finished)
+    if (keys == 0 || keys == redis->finished)
         return 0;
     redis->finished = keys;
     return drive_rehash(redis, buckets - keys, error);

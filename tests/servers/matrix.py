@@ -58,14 +58,18 @@ def within(got, expected, percent, floor):
     return abs(got - expected) <= max(percent / 100.0 * abs(expected), floor)
 
 
-def closes(cell, limits):
-    """What is unattributed, in its limits; and that a band is stated only where there is one."""
+def allocated_closes(cell, limits):
     missed = abs(cell.bytes("unattributed.allocated"))
-    both = missed + abs(cell.bytes("unattributed.resident"))
     if missed > max(limits[0] / 100 * cell.bytes("total.allocated"), ALLOCATED_FLOOR):
         yield "unattributed.allocated is %d of %d bytes; stage server: %r" % (
             cell.bytes("unattributed.allocated"), cell.bytes("total.allocated"),
             {a: r["bytes"] for a, r in cell.accounts.items() if r["stage"] == "server"})
+
+
+def closes(cell, limits):
+    """What is unattributed, in its limits; and that a band is stated only where there is one."""
+    yield from allocated_closes(cell, limits)
+    both = sum(abs(cell.bytes("unattributed." + total)) for total in ("allocated", "resident"))
     if both > max(limits[1] / 100 * cell.bytes("total.resident"), RESIDENT_FLOOR):
         yield "unattributed.allocated %d and .resident %d of %d bytes" % (
             cell.bytes("unattributed.allocated"), cell.bytes("unattributed.resident"),
@@ -196,10 +200,7 @@ def rehashed(server):
     def job(tare):
         cell, = s.weigh(tare, server, 1100000, "redis:string", "kv:minlength=20,maxlength=20")
         limits = BAND_LIMITS if cell.band() else LIMITS
-        problems = [] if within(cell.bytes("unattributed.allocated"), 0, 0, max(
-            limits[0] / 100 * cell.bytes("total.allocated"), ALLOCATED_FLOOR)) else [
-            "unattributed.allocated is %d of %d bytes" % (
-                cell.bytes("unattributed.allocated"), cell.bytes("total.allocated"))]
+        problems = list(allocated_closes(cell, limits))
         return [result("%s, a key table that is rehashed" % server.name, problems, describe(cell))]
     return job
 
