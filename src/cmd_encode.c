@@ -16,9 +16,11 @@ static int encode_records(const struct arguments *arguments, struct encoding *en
 {
     struct arena arena = {0};
     int64_t count = arguments->selection.records;
-    if (count == DATASET_ALL && dataset->kind->survey && encoding_table_count(encoding) == 0)
+    bool twice = dataset->key_named || encoding_table_count(encoding) != 0;
+    if (count == DATASET_ALL && dataset->kind->survey && !twice)
         dataset->streamed = true; /* once through, standard input too */
-    else if (dataset_prepare(dataset, &count, DATASET_COUNT, error))
+    else if (dataset_prepare(dataset, &count, dataset->key_named ? DATASET_KEYS : DATASET_COUNT,
+                             error))
         return -1;
     struct buffer framed = {0};
     int failed = 0;

@@ -66,6 +66,9 @@ struct dataset {
     /* Set by the caller before the first read: records are read in their order, each once, until
      * DATASET_END. */
     bool streamed;
+    /* By open: someone named the field that the key is, so that no key may stand twice, whatever
+     * becomes of the records. */
+    bool key_named;
     /* Asked now and then in long work, where not NULL: -1 ends it. */
     int (*interrupted)(struct tare_error *error);
 };

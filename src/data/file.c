@@ -58,6 +58,7 @@ static int file_open(struct dataset *dataset, struct tare_error *error)
             error, TARE_USAGE,
             "data set 'file': 'key' and 'numbered' are both given; keys are a field or "
             "numbers");
+    dataset->key_named = file->key != NULL;
     return input_open(&file->input, dataset->path, error);
 }
 

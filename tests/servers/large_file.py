@@ -46,6 +46,7 @@ COMMANDS = (
     ("plan", ",numbered", ["plan", "-e", "redis:hash,mongodb:document"]),
     ("plan by key", ",key=id", ["plan", "-e", "redis:string+json"]),
     ("encode", ",numbered", ["encode", "-e", "msgpack", "-o", "/dev/null"]),
+    ("encode by key", ",key=id", ["encode", "-e", "cbor+lz4", "-o", "/dev/null"]),
 )
 
 
