@@ -526,11 +526,15 @@ int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *a
 
 /* Records of a sample, at most: one in a thousand of ten million. */
 #define SAMPLE_MOST 10000
+/* Records by which it is told how long the others are. */
+#define PILOTS 32
 
-static int learn_step(struct encoding *encoding, size_t place, struct dataset *dataset,
-                      int64_t looks, int64_t records, struct arena *arena, struct tare_error *error)
+/* Gives learn, if any, the items of the sample; adds up the bytes of those that are bytes. */
+static int learn_from(struct encoding *encoding, size_t place, struct dataset *dataset,
+                      int64_t looks, int64_t records, struct arena *arena,
+                      int (*learn)(const struct step *, const struct item *, struct tare_error *),
+                      int64_t *bytes, struct tare_error *error)
 {
-    const struct step *step = &encoding->steps[place];
     for (int64_t i = 0; i < looks; i++) {
         struct record record = {0};
         struct item item;
@@ -539,9 +543,28 @@ static int learn_step(struct encoding *encoding, size_t place, struct dataset *d
             (i % 256 == 0 && dataset->interrupted && dataset->interrupted(error)))
             return -1;
         if (apply_record(encoding, &record, place, arena, &item, error) ||
-            step->kind->learn(step, &item, error))
+            (learn && learn(&encoding->steps[place], &item, error)))
             return record_error(&record, error);
+        if (bytes)
+            *bytes += (int64_t)item.bytes.length;
     }
+    return 0;
+}
+
+static int learn_step(struct encoding *encoding, size_t place, struct dataset *dataset,
+                      int64_t looks, int64_t records, struct arena *arena, struct tare_error *error)
+{
+    const struct step *step = &encoding->steps[place];
+    int64_t most = step->kind->learn_bytes;
+    if (most && looks > PILOTS) {
+        int64_t bytes = 0;
+        if (learn_from(encoding, place, dataset, PILOTS, records, arena, NULL, &bytes, error))
+            return -1;
+        int64_t enough = most * PILOTS / (bytes + 1) + PILOTS;
+        looks = looks < enough ? looks : enough;
+    }
+    if (learn_from(encoding, place, dataset, looks, records, arena, step->kind->learn, NULL, error))
+        return -1;
     return step->kind->learned(step, (double)records / (double)looks, error);
 }
 
@@ -607,6 +630,17 @@ int encoding_learn_from(struct encoding *encoding, struct dataset *dataset, int6
     arena_free(&arena);
     encoding->learned = !failed;
     return failed;
+}
+
+int64_t encoding_effort(const struct encoding *encoding)
+{
+    int64_t most = 1;
+    for (size_t i = 0; i < encoding->step_count; i++) {
+        const struct step *step = &encoding->steps[i];
+        int64_t effort = step->kind->effort ? step->kind->effort(step) : 1;
+        most = effort > most ? effort : most;
+    }
+    return most;
 }
 
 size_t encoding_table_count(const struct encoding *encoding)

@@ -51,11 +51,17 @@ struct step_kind {
      * item of the sample stands for. table gives what is to be kept, in the arena or borrowed from
      * the state; load takes that instead of learning. All four, or none. */
     int (*learn)(const struct step *step, const struct item *in, struct tare_error *error);
+    /* Bytes of items of which learn keeps no more: the sample is then of as many records as make
+     * them. 0: it looks at each record of a whole sample. */
+    int64_t learn_bytes;
     int (*learned)(const struct step *step, double records_each, struct tare_error *error);
     int (*table)(const struct step *step, struct arena *arena, struct item *out,
                  struct tare_error *error);
     int (*load)(const struct step *step, struct arena *arena, const struct item *table,
                 struct tare_error *error);
+    /* How many times as long a byte takes as in a step that only writes it out: plan takes a sample
+     * that is as much smaller. NULL: once. */
+    int64_t (*effort)(const struct step *step);
     /* Items one after another in a file (tare encode, tare decode). frame appends an item to the
      * stream; NULL: as it is. unframe finds the first item that the stream's bytes begin with and
      * its length with what frames it; a length of 0: it isn't whole yet; an item without bytes:
@@ -166,6 +172,8 @@ size_t encoding_table_count(const struct encoding *encoding);
  * counted as `dictionary`. */
 int encoding_tables(struct encoding *encoding, struct arena *arena, object_sink *sink,
                     void *context, struct tare_error *error);
+/* The efforts of all steps, of which the dearest counts: 1 and more. */
+int64_t encoding_effort(const struct encoding *encoding);
 /* Appends the tables to a stream, framed as the records that follow; the last step's first, since
  * it is needed to read those of the steps before it. */
 int encoding_frame_tables(struct encoding *encoding, struct arena *arena, struct buffer *stream,

@@ -86,6 +86,11 @@ int zstd_unframe(const struct step *step, struct slice stream, bool last, struct
     return 0;
 }
 
+int64_t zstd_effort(const struct step *step)
+{
+    return 3 + step->parameter;
+}
+
 const struct step_kind step_zstd = {
     .name = "zstd",
     .summary = "one Zstandard frame, of level N, 1 to 22 (3)",
@@ -98,5 +103,6 @@ const struct step_kind step_zstd = {
     .undo = zstd_undo,
     .state_size = sizeof(struct zstd_state),
     .close = zstd_close,
+    .effort = zstd_effort,
     .unframe = zstd_unframe,
 };

@@ -3,16 +3,24 @@
  * 8878, 3.1.2) that other readers pass over; zstd -d -D DICTIONARY reads what follows. */
 #include <endian.h>
 #include <stdlib.h>
+#define ZDICT_STATIC_LINKING_ONLY /* ZDICT_optimizeTrainFromBuffer_fastCover */
 #include <zdict.h>
 #include <zstd.h>
 
 #include "encoders/compressor.h"
 #include "encoders/zstd_frame.h"
 
-/* As large as the dictionaries that zstd's own README is about; the sample is 128 times as large,
- * where zdict.h advises 100. */
+/* As large as the dictionaries that zstd's own README is about. zdict.h advises a sample 100 times
+ * as large: of 32 times frames of YCSB's records, articles, players and entities came out within
+ * 2 % of those of 128 times, and training took a quarter of the time. */
 #define DICTIONARY_SIZE ((size_t)16 * 1024)
-#define SAMPLE_SIZE     (128 * DICTIONARY_SIZE)
+#define SAMPLE_SIZE     (32 * DICTIONARY_SIZE)
+/* ZDICT_trainFromBuffer's own parameters (zdict.h) but for f and steps: its f, 20, takes tables of
+ * 14 MB, and of a sample of half a MiB those of 2^16 frequencies tell as much; its 4 steps made the
+ * frames of those data sets at most 1 % shorter than one does. */
+#define TRAIN_D     8
+#define TRAIN_STEPS 1
+#define TRAIN_F     16
 /* Of one record no more is looked at (ZSTD_BLOCKSIZE_MAX, zstd.h). */
 #define SAMPLE_PIECE ((size_t)128 * 1024)
 
@@ -97,8 +105,15 @@ static int dict_learned(const struct step *step, double records_each, struct tar
     struct dict_state *state = step->state;
     (void)records_each;
     buffer_reserve(&state->dictionary, DICTIONARY_SIZE);
-    size_t length = ZDICT_trainFromBuffer(state->dictionary.data, DICTIONARY_SIZE,
-                                          state->sample.data, state->sizes, (unsigned)state->count);
+    ZDICT_fastCover_params_t parameters = {.d = TRAIN_D,
+                                           .f = TRAIN_F,
+                                           .steps = TRAIN_STEPS,
+                                           .accel = 1,
+                                           .nbThreads = 1,
+                                           .zParams.compressionLevel = ZSTD_CLEVEL_DEFAULT};
+    size_t length = ZDICT_optimizeTrainFromBuffer_fastCover(state->dictionary.data, DICTIONARY_SIZE,
+                                                            state->sample.data, state->sizes,
+                                                            (unsigned)state->count, &parameters);
     if (ZDICT_isError(length))
         return error_set(error, TARE_USAGE,
                          "zstd-dict: no dictionary can be trained on %zu records of %zu bytes in "
@@ -209,9 +224,11 @@ const struct step_kind step_zstd_dict = {
     .state_size = sizeof(struct dict_state),
     .close = dict_close,
     .learn = dict_learn,
+    .learn_bytes = 2 * SAMPLE_SIZE, /* half of which thin_sample may have taken */
     .learned = dict_learned,
     .table = dict_table,
     .load = dict_load,
+    .effort = zstd_effort,
     .frame = dict_frame,
     .unframe = dict_unframe,
 };

@@ -14,4 +14,8 @@ int zstd_decompress(ZSTD_DCtx *decompressor, const char *name, struct slice fram
 int zstd_unframe(const struct step *step, struct slice stream, bool last, struct slice *item,
                  size_t *length, struct tare_error *error);
 
+/* effort of struct step_kind: with records of 1 KiB level 1 took 4 times as long as JSON alone,
+ * level 9 10 times, level 22 25 times. */
+int64_t zstd_effort(const struct step *step);
+
 #endif

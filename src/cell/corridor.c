@@ -94,7 +94,7 @@ int corridor_settings(struct corridor *corridor, struct figures *settings, struc
 {
     const struct cell_selection *selection = corridor->request->selection;
     struct encoding *encoding = corridor->request->encoding;
-    if (encoding->shape->server_settings) {
+    if (encoding->shape->server_settings && encoding->options.listpack) {
         struct largest largest = {0};
         struct figures figures = {0};
         int64_t n = selection->records;

@@ -97,6 +97,14 @@ void blocks_integer_form(struct blocks *blocks, double count, int64_t text_lengt
     blocks_absent(blocks, count, text_length, &account_integer_form);
 }
 
+double blocks_total(const struct blocks *blocks)
+{
+    double total = blocks->content + blocks->rounding;
+    for (size_t i = 0; accounts[i]; i++)
+        total += blocks->sums[accounts[i]->place];
+    return total;
+}
+
 void blocks_scale(struct blocks *blocks, double factor)
 {
     blocks->content *= factor;

@@ -70,6 +70,8 @@ void blocks_absent(struct blocks *blocks, double count, int64_t bytes,
 /* text_length bytes of content that no block holds: integer form shrinks by as much as content
  * grows. What an integer does occupy is a CONTENT part of its block, and not in text_length. */
 void blocks_integer_form(struct blocks *blocks, double count, int64_t text_length);
+/* Bytes of them all that the build's total counts. */
+double blocks_total(const struct blocks *blocks);
 /* The same blocks `factor` times: for scaling a sample. */
 void blocks_scale(struct blocks *blocks, double factor);
 void blocks_merge(struct blocks *to, const struct blocks *from);

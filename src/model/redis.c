@@ -82,7 +82,27 @@ static int add_once(struct redis_model *redis, const struct object *object,
 static int add(struct model *model, const struct object *object, struct tare_error *error)
 {
     struct redis_model *redis = (struct redis_model *)model;
-    return object->once ? add_once(redis, object, error) : redis_add_object(redis, object, error);
+    if (object->once)
+        return add_once(redis, object, error);
+    int64_t keys = redis->keys;
+    double before = blocks_total(&redis->blocks);
+    int failed = redis_add_object(redis, object, error);
+    if (redis->keys > keys && !object->batch) {
+        double bytes = blocks_total(&redis->blocks) - before;
+        redis->bytes += bytes;
+        redis->bytes_squared += bytes * bytes;
+    }
+    return failed;
+}
+
+/* Three standard errors of the total of `records` objects, of which so many were a sample. */
+static double sampling_error(const struct redis_model *redis, int64_t sampled, int64_t records)
+{
+    if (sampled >= records || redis->keys < 2)
+        return 0;
+    double n = (double)redis->keys, mean = redis->bytes / n;
+    double variance = redis->bytes_squared / n - mean * mean;
+    return 3 * (double)records * sqrt(fmax(variance, 0) / n);
 }
 
 static void close(struct model *model)
@@ -407,6 +427,7 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     prediction->allocated = counted + amounts_sum(&prediction->amounts);
     if (records > 0) {
         int64_t noise = prediction->allocated / 1000 > NOISE ? prediction->allocated / 1000 : NOISE;
+        noise += llround(sampling_error(redis, sampled, records));
         prediction->allocated_low = prediction->allocated + llround(low) - noise;
         prediction->allocated_high = prediction->allocated + llround(high) + noise;
         /* glibc hands a free chunk out whole where the rest would be under 32 bytes: a block then

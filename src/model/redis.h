@@ -227,6 +227,7 @@ struct redis_model {
     bool shared_integers;                 /* SET of 0 to 9,999 takes an object that all share */
     struct blocks blocks;                 /* of all whole objects so far, without tables */
     int64_t keys, expiring;               /* whole objects so far */
+    double bytes, bytes_squared;          /* of each of them, summed */
     struct blocks reading;                /* what reading all of it from an RDB file adds to that */
     struct blocks once;                   /* of strings that are kept once for all records */
     int64_t once_keys;

@@ -80,14 +80,6 @@ static struct redis_hashes *note_hash(struct redis_model *redis, uint64_t signat
     return hashes;
 }
 
-static double blocks_total(const struct blocks *blocks)
-{
-    double total = blocks->content + blocks->rounding;
-    for (size_t i = 0; accounts[i]; i++)
-        total += blocks->sums[i];
-    return total;
-}
-
 /* Valkey's hash entries (t_hash.c of 8.1, entry.c from 9.0): field and value in one block where
  * that is short; else the field behind a pointer to the value's sds. */
 static void add_fused_field(const struct redis_layout *layout, struct blocks *blocks, int64_t name,
