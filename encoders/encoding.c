@@ -491,13 +491,9 @@ int encoding_unframe(const struct encoding *encoding, struct slice stream, bool 
 }
 
 /* Undoes the steps from the last to `first`. */
-static int undo_steps(struct encoding *encoding, size_t first, struct slice bytes,
-                      struct arena *arena, struct item *item, struct tare_error *error)
+static int undo_steps(struct encoding *encoding, size_t first, struct arena *arena,
+                      struct item *item, struct tare_error *error)
 {
-    /* A view: steps only read what they undo. */
-    *item =
-        (struct item){.form = FORM_BYTES,
-                      .bytes = {.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length}};
     for (size_t i = encoding->step_count; i-- > first;) {
         const struct step *step = &encoding->steps[i];
         struct buffer *scratch = &encoding->scratch[i % 2];
@@ -512,11 +508,29 @@ static int undo_steps(struct encoding *encoding, size_t first, struct slice byte
     return 0;
 }
 
+/* Bytes as an item. A view: steps only read what they undo. */
+static struct item item_of(struct slice bytes)
+{
+    return (struct item){.form = FORM_BYTES,
+                         .bytes = {.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length}};
+}
+
 int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
                   struct record *record, struct tare_error *error)
 {
-    struct item item;
-    if (undo_steps(encoding, 0, bytes, arena, &item, error))
+    struct item item = item_of(bytes);
+    if (undo_steps(encoding, 0, arena, &item, error))
+        return -1;
+    *record = *item.record;
+    return 0;
+}
+
+int encoding_read(struct encoding *encoding, const struct object *object, const struct record *like,
+                  struct arena *arena, struct record *record, struct tare_error *error)
+{
+    struct item item = {.form = encoding->shape->takes};
+    if (encoding->shape->decode(encoding, arena, object, like, &item, error) ||
+        undo_steps(encoding, 0, arena, &item, error))
         return -1;
     *record = *item.record;
     return 0;
@@ -690,8 +704,8 @@ int encoding_load_table(struct encoding *encoding, size_t number, struct slice b
 {
     size_t place = table_step(encoding, number);
     const struct step *step = &encoding->steps[place];
-    struct item item;
-    if (undo_steps(encoding, place + 1, bytes, arena, &item, error) ||
+    struct item item = item_of(bytes);
+    if (undo_steps(encoding, place + 1, arena, &item, error) ||
         step->kind->load(step, arena, &item, error))
         return error_prefix(error, "the table of step '%s'", step->kind->name);
     return 0;
@@ -798,6 +812,7 @@ static int check_shape(const struct shape_kind *const kinds[], size_t place,
                           : !kind->example              ? "example"
                           : !kind->options              ? "options"
                           : !kind->encode               ? "encode"
+                          : !kind->decode               ? "decode"
                                                         : NULL;
     const char *name = kind->name ? kind->name : "";
     if (kind->batch_default < 0 || kind->batch_default > kind->batch_most)

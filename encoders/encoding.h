@@ -103,6 +103,11 @@ struct shape_kind {
     int (*encode)(struct encoding *encoding, struct arena *arena, const struct item *item,
                   const struct record *record, object_sink *sink, void *context,
                   struct tare_error *error);
+    /* What a client does with the object that it has read: its record or bytes, as `takes` says,
+     * into *item, whose form is set. like: the record, whose fields tell the types of those that
+     * the store holds as text, in the same order. */
+    int (*decode)(const struct encoding *encoding, struct arena *arena, const struct object *object,
+                  const struct record *like, struct item *item, struct tare_error *error);
 };
 
 /* All @ options of all shapes; a shape's option table names those it takes. */
@@ -192,5 +197,9 @@ int encoding_unframe(const struct encoding *encoding, struct slice stream, bool 
  * in the bytes. */
 int encoding_undo(struct encoding *encoding, struct slice bytes, struct arena *arena,
                   struct record *record, struct tare_error *error);
+/* The inverse of encoding_apply(), from the object that holds the record `like`: what a client that
+ * knows the types of its fields makes of it. The record is the arena's; its key is empty. */
+int encoding_read(struct encoding *encoding, const struct object *object, const struct record *like,
+                  struct arena *arena, struct record *record, struct tare_error *error);
 
 #endif

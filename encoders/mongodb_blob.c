@@ -12,6 +12,22 @@ static int mongodb_blob_encode(struct encoding *encoding, struct arena *arena,
                                 error);
 }
 
+static int mongodb_blob_decode(const struct encoding *encoding, struct arena *arena,
+                               const struct object *object, const struct record *like,
+                               struct item *item, struct tare_error *error)
+{
+    struct record document;
+    if (mongodb_shape_decode(encoding, object, like, true, arena, &document, error))
+        return -1;
+    const struct member *blob = &document.fields[document.field_count - 1];
+    if (document.field_count != 1 || blob->value.type != VALUE_BYTES)
+        return error_set(error, TARE_USAGE, "a document of more than one Binary field");
+    struct slice bytes = blob->value.as.text;
+    item->bytes = (struct buffer){.data = (char *)(uintptr_t)bytes.bytes,
+                                  .length = bytes.length}; /* a view */
+    return 0;
+}
+
 const struct shape_kind shape_mongodb_blob = {
     .store = "mongodb",
     .name = "blob",
@@ -23,4 +39,5 @@ const struct shape_kind shape_mongodb_blob = {
     .options = mongodb_shape_options,
     .check = mongodb_shape_check,
     .encode = mongodb_blob_encode,
+    .decode = mongodb_blob_decode,
 };

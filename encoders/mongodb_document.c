@@ -9,6 +9,15 @@ static int mongodb_document_encode(struct encoding *encoding, struct arena *aren
                                 item->record->field_count, NULL, sink, context, error);
 }
 
+static int mongodb_document_decode(const struct encoding *encoding, struct arena *arena,
+                                   const struct object *object, const struct record *like,
+                                   struct item *item, struct tare_error *error)
+{
+    struct record *record = arena_take(arena, sizeof *record);
+    item->record = record;
+    return mongodb_shape_decode(encoding, object, like, false, arena, record, error);
+}
+
 const struct shape_kind shape_mongodb_document = {
     .store = "mongodb",
     .name = "document",
@@ -19,4 +28,5 @@ const struct shape_kind shape_mongodb_document = {
     .options = mongodb_shape_options,
     .check = mongodb_shape_check,
     .encode = mongodb_document_encode,
+    .decode = mongodb_document_decode,
 };

@@ -1,5 +1,7 @@
 #include "encoders/mongodb_shape.h"
 
+#include "data/bson_record.h"
+
 static const char *const ids[] = {"given", "objectid", "number", NULL}; /* enum bson_id_type */
 
 const struct option_spec mongodb_shape_options[] = {
@@ -78,6 +80,33 @@ static struct counted count_document(const struct record *record, const struct b
     return counted;
 }
 
+/* Whether the document has the key as a field of its own that the record doesn't. */
+static bool adds_key(enum bson_id_type id, bool blob, const struct record *record)
+{
+    return id != BSON_ID_KEY && (blob || !record->key_in_fields);
+}
+
+/* Whether the record's own field `_id` is the document's. */
+static bool keeps_id(enum bson_id_type id, const struct record *record)
+{
+    return id == BSON_ID_KEY && record->key_field && slice_is(record->key_field->name, "_id");
+}
+
+int mongodb_shape_decode(const struct encoding *encoding, const struct object *object,
+                         const struct record *like, bool blob, struct arena *arena,
+                         struct record *record, struct tare_error *error)
+{
+    enum bson_id_type id = (enum bson_id_type)encoding->options.id;
+    if (bson_record_read(object->body, arena, record, error))
+        return -1;
+    size_t added = (blob || !keeps_id(id, like)) + (size_t)adds_key(id, blob, like);
+    if (record->field_count < added)
+        return error_set(error, TARE_USAGE, "a document without an _id");
+    record->fields += added;
+    record->field_count -= added;
+    return 0;
+}
+
 int mongodb_shape_encode(struct encoding *encoding, struct arena *arena,
                          const struct record *record, const struct member *members, size_t count,
                          const struct counted *inside, object_sink *sink, void *context,
@@ -89,9 +118,9 @@ int mongodb_shape_encode(struct encoding *encoding, struct arena *arena,
                                                     : (enum bson_id_type)encoding->options.id,
                          .key = record->key,
                          .number = record->number};
-    bool key_added = id.type != BSON_ID_KEY && (inside || !record->key_in_fields);
+    bool key_added = adds_key(id.type, inside != NULL, record);
     struct counted counted;
-    if (id.type == BSON_ID_KEY && record->key_field && slice_is(record->key_field->name, "_id")) {
+    if (keeps_id(id.type, record)) {
         id.value = &record->key_field->value;
         if (!inside)
             members = without_id(members, &count, arena);

@@ -19,5 +19,10 @@ int mongodb_shape_encode(struct encoding *encoding, struct arena *arena,
                          const struct record *record, const struct member *members, size_t count,
                          const struct counted *inside, object_sink *sink, void *context,
                          struct tare_error *error);
+/* The inverse: the fields of the document but those that the shape has added. blob: they are none
+ * of the record's own. */
+int mongodb_shape_decode(const struct encoding *encoding, const struct object *object,
+                         const struct record *like, bool blob, struct arena *arena,
+                         struct record *record, struct tare_error *error);
 
 #endif

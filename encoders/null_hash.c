@@ -12,4 +12,5 @@ const struct shape_kind shape_null_hash = {
     .holds = OBJECT_HASH,
     .options = null_hash_options,
     .encode = shape_encode_hash,
+    .decode = shape_decode_hash,
 };

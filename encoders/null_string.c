@@ -12,4 +12,5 @@ const struct shape_kind shape_null_string = {
     .default_step = "json",
     .options = null_string_options,
     .encode = shape_encode_string,
+    .decode = shape_decode_string,
 };

@@ -18,4 +18,5 @@ const struct shape_kind shape_redis_bucket = {
     .options = redis_bucket_options,
     .server_settings = shape_listpack_settings,
     .encode = shape_encode_bucket,
+    .decode = shape_decode_bucket,
 };

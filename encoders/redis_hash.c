@@ -14,4 +14,5 @@ const struct shape_kind shape_redis_hash = {
     .options = redis_hash_options,
     .server_settings = shape_listpack_settings,
     .encode = shape_encode_hash,
+    .decode = shape_decode_hash,
 };

@@ -14,4 +14,5 @@ const struct shape_kind shape_redis_list = {
     .holds = OBJECT_LIST,
     .options = redis_list_options,
     .encode = shape_encode_list,
+    .decode = shape_decode_list,
 };

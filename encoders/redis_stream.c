@@ -13,4 +13,5 @@ const struct shape_kind shape_redis_stream = {
     .holds = OBJECT_STREAM,
     .options = redis_stream_options,
     .encode = shape_encode_stream,
+    .decode = shape_decode_hash,
 };

@@ -12,4 +12,5 @@ const struct shape_kind shape_redis_string = {
     .default_step = "json",
     .options = redis_string_options,
     .encode = shape_encode_string,
+    .decode = shape_decode_string,
 };

@@ -69,6 +69,21 @@ int shape_encode_stream(struct encoding *encoding, struct arena *arena, const st
                         const struct record *record, object_sink *sink, void *context,
                         struct tare_error *error);
 
+/* The inverses of these, for what shapes' `decode` is: shape_decode.c. A stream's entry is read as
+ * a hash is. */
+int shape_decode_hash(const struct encoding *encoding, struct arena *arena,
+                      const struct object *object, const struct record *like, struct item *item,
+                      struct tare_error *error);
+int shape_decode_string(const struct encoding *encoding, struct arena *arena,
+                        const struct object *object, const struct record *like, struct item *item,
+                        struct tare_error *error);
+int shape_decode_bucket(const struct encoding *encoding, struct arena *arena,
+                        const struct object *object, const struct record *like, struct item *item,
+                        struct tare_error *error);
+int shape_decode_list(const struct encoding *encoding, struct arena *arena,
+                      const struct object *object, const struct record *like, struct item *item,
+                      struct tare_error *error);
+
 /* @listpack: raises the limits of packed hashes so that the records, or the batches of them, fit.
  */
 void shape_listpack_settings(const struct encoding *encoding, const struct figures *largest,

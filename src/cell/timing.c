@@ -22,10 +22,10 @@ static double thread_nanoseconds(void)
 struct timed {
     struct encoding *encoding;
     const struct sample *sample;
-    int64_t records;      /* the first so many of the sample */
-    struct arena arena;   /* of one record */
-    struct slice *bytes;  /* a record each, where they are decoded */
-    struct arena encoded; /* that hold them */
+    int64_t records;        /* the first so many of the sample */
+    struct arena arena;     /* of one record */
+    struct object *objects; /* a record each, to be decoded */
+    struct arena encoded;   /* that holds them */
 };
 
 static int take_nothing(void *context, const struct object *object, struct tare_error *error)
@@ -47,7 +47,8 @@ static int decode(struct timed *timed, int64_t place)
 {
     struct tare_error ignored;
     struct record record;
-    return encoding_undo(timed->encoding, timed->bytes[place], &timed->arena, &record, &ignored);
+    return encoding_read(timed->encoding, &timed->objects[place],
+                         sample_record(timed->sample, place), &timed->arena, &record, &ignored);
 }
 
 static int compare(const void *a, const void *b)
@@ -83,25 +84,25 @@ static double median(struct timed *timed, int (*work)(struct timed *, int64_t))
     return round(rounds[count / 2] * 10) / 10; /* finer ones mean nothing */
 }
 
-/* Encodes what is decoded then; false where the encoding ends in no bytes. */
+/* Takes the first object of a record, which holds it: of others only the key is in an index. */
+static int take_object(void *context, const struct object *object, struct tare_error *error)
+{
+    struct object *taken = context;
+    (void)error;
+    if (!taken->key.bytes)
+        *taken = *object;
+    return 0;
+}
+
+/* Encodes what is decoded then; false where that can't be. */
 static bool prepare_decoding(struct timed *timed)
 {
-    const struct encoding *encoding = timed->encoding;
     struct tare_error ignored;
-    if (encoding->step_count == 0 ||
-        encoding->steps[encoding->step_count - 1].kind->gives != FORM_BYTES)
-        return false;
-    timed->bytes = memory_new((size_t)timed->records * sizeof *timed->bytes);
-    for (int64_t i = 0; i < timed->records; i++) {
-        struct slice bytes;
-        struct counted counted;
-        arena_reset(&timed->arena);
-        if (encoding_bytes(timed->encoding, sample_record(timed->sample, i), &timed->arena, &bytes,
-                           &counted, &ignored))
+    timed->objects = memory_new((size_t)timed->records * sizeof *timed->objects);
+    for (int64_t i = 0; i < timed->records; i++)
+        if (encoding_apply(timed->encoding, sample_record(timed->sample, i), &timed->encoded,
+                           take_object, &timed->objects[i], &ignored))
             return false;
-        timed->bytes[i] =
-            slice_of(arena_copy(&timed->encoded, bytes.bytes, bytes.length), bytes.length);
-    }
     return true;
 }
 
@@ -122,7 +123,7 @@ void timing_measure(struct encoding *encoding, const struct sample *sample, doub
         if (prepare_decoding(&timed))
             *decode_time = median(&timed, decode);
     }
-    free(timed.bytes);
+    free(timed.objects);
     arena_free(&timed.arena);
     arena_free(&timed.encoded);
 }

@@ -956,6 +956,87 @@ static void bytes_that_are_no_record_are_refused(void **state)
     arena_free(&arena);
 }
 
+static int keep_first(void *context, const struct object *object, struct tare_error *error)
+{
+    struct object *kept = context;
+    (void)error;
+    if (!kept->key.bytes)
+        *kept = *object;
+    return 0;
+}
+
+/* What a client has of an object that it reads is the record again, in every shape. */
+static void every_shape_is_read_back(void **state)
+{
+    static const char *const encodings[] = {"redis:hash",
+                                            "redis:hash@index",
+                                            "redis:hash+short",
+                                            "redis:string+json",
+                                            "redis:string+msgpack-array+zstd",
+                                            "redis:bucket=10+cbor",
+                                            "redis:list+bson+lz4",
+                                            "redis:list=10+msgpack",
+                                            "redis:stream",
+                                            "redis:stream=10+short",
+                                            "mongodb:document",
+                                            "mongodb:document@id=objectid",
+                                            "mongodb:document+short@id=number",
+                                            "mongodb:blob+msgpack",
+                                            "mongodb:blob+json+gzip@id=number"};
+    static const struct dataset_kind kind = {.name = "random", .read = read_random};
+    struct allowed allowed = few;
+    struct dataset dataset = {.kind = &kind, .state = &allowed};
+    struct arena arena = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
+        struct tare_error error = {0};
+        struct encoding *encoding = encoding_parse(encodings[i], &error);
+        assert_non_null(encoding);
+        assert_int_equal(encoding_learn(encoding, &dataset, 1000, &error), 0);
+        for (int64_t number = 0; number < 1000; number++) {
+            struct record record, back;
+            struct object object = {0};
+            arena_reset(&arena);
+            read_random(&dataset, number, &arena, &record, &error);
+            record.number = number;
+            if (record.field_count == 0)
+                continue; /* no hash can hold it */
+            if (encoding_apply(encoding, &record, &arena, keep_first, &object, &error) ||
+                encoding_read(encoding, &object, &record, &arena, &back, &error))
+                fail_msg("%s, record %d: %s", encoding->text, (int)number, error.message);
+            assert_int_equal(back.field_count, record.field_count);
+            assert_same_members(back.fields, record.fields, record.field_count);
+        }
+        encoding_free(encoding);
+    }
+    arena_free(&arena);
+}
+
+static void a_field_that_is_of_another_type_is_refused(void **state)
+{
+    static const struct value types[] = {{.type = VALUE_NULL},
+                                         {.type = VALUE_BOOLEAN},
+                                         {.type = VALUE_INTEGER},
+                                         {.type = VALUE_DOUBLE},
+                                         {.type = VALUE_OBJECT}};
+    struct tare_error error = {0};
+    struct encoding *encoding = encoding_parse("redis:hash", &error);
+    struct element element = {.name = slice_text("a"), .value = slice_text("x")};
+    struct object object = {.type = OBJECT_HASH, .elements = &element, .element_count = 1};
+    struct arena arena = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct member field = {slice_text("a"), types[i]};
+        struct record like = {.fields = &field, .field_count = 1}, back;
+        assert_int_equal(encoding_read(encoding, &object, &like, &arena, &back, &error), -1);
+    }
+    struct record like = {.field_count = 0}, back;
+    assert_int_equal(encoding_read(encoding, &object, &like, &arena, &back, &error), -1);
+    assert_string_equal(error.message, "1 fields where the record has 0");
+    encoding_free(encoding);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -973,6 +1054,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_carried_is_refused_by_name),
         cmocka_unit_test(types_of_bson_alone_are_kept),
         cmocka_unit_test(bytes_that_are_no_record_are_refused),
+        cmocka_unit_test(every_shape_is_read_back),
+        cmocka_unit_test(a_field_that_is_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }
