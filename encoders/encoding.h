@@ -108,6 +108,9 @@ struct shape_kind {
      * the store holds as text, in the same order. */
     int (*decode)(const struct encoding *encoding, struct arena *arena, const struct object *object,
                   const struct record *like, struct item *item, struct tare_error *error);
+    /* What is held is the record itself, in the reader's own memory: reading takes no decoding, and
+     * decode is of what was handed over. */
+    bool read_in_place;
 };
 
 /* All @ options of all shapes; a shape's option table names those it takes. */

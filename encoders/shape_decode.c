@@ -106,8 +106,7 @@ int shape_decode_hash(const struct encoding *encoding, struct arena *arena,
 /* A view: steps only read what they undo. */
 static int view(struct slice bytes, struct item *item)
 {
-    item->bytes =
-        (struct buffer){.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length};
+    item->bytes = (struct buffer){.data = (char *)(uintptr_t)bytes.bytes, .length = bytes.length};
     return 0;
 }
 

@@ -18,11 +18,20 @@
 #include "stores/store.h"
 
 extern const struct command command_run, command_plan, command_report, command_diff, command_encode,
-    command_decode, command_probe, command_list, command_help;
+    command_decode, command_probe, command_list, command_hold, command_help;
 
 const struct command *const commands[] = {
-    &command_run,    &command_plan,  &command_report, &command_diff, &command_encode,
-    &command_decode, &command_probe, &command_list,   &command_help, NULL,
+    &command_run,
+    &command_plan,
+    &command_report,
+    &command_diff,
+    &command_encode,
+    &command_decode,
+    &command_probe,
+    &command_list,
+    &command_hold,
+    &command_help,
+    NULL,
 };
 
 /* The first signal asks everything to wind up: finished cells are written, servers stopped. A

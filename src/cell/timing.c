@@ -120,7 +120,7 @@ void timing_measure(struct encoding *encoding, const struct sample *sample, doub
     }
     if (timed.records) {
         *encode_time = median(&timed, encode);
-        if (prepare_decoding(&timed))
+        if (!encoding->shape->read_in_place && prepare_decoding(&timed))
             *decode_time = median(&timed, decode);
     }
     free(timed.objects);

@@ -9,11 +9,14 @@
  * most): a server that took a large value in had buffers as large, and has freed one, so the next
  * value comes from the heap. Tables double: each is larger than the one freed before it, and is
  * mapped. So a request that is a power of two is taken as mapped, any other one as of the heap;
- * where that is wrong, a block is less than a page off. */
+ * where that is wrong, a block is less than a page off. The memory store's process leaves the
+ * threshold where it is (memory_hold.c): there each chunk as large as that is mapped. */
 #define MAPPED_FROM (128 * 1024)
 
-static bool is_mapped(int64_t requested)
+static bool is_mapped(const struct build *build, int64_t requested)
 {
+    if (strcmp(build->store, "memory") == 0)
+        return requested + 8 > MAPPED_FROM - 16;
     return requested >= MAPPED_FROM && (requested & (requested - 1)) == 0;
 }
 
@@ -27,12 +30,13 @@ static int64_t align(int64_t bytes, int64_t to)
     return (bytes + to - 1) / to * to;
 }
 
-/* The whole chunk of a request of `prefix` bytes more. */
-static int64_t chunk(int64_t requested, int64_t prefix)
+/* The whole chunk of a request of `prefix` bytes more; mapped ones have 8 bytes more (malloc.c,
+ * sysmalloc_mmap). */
+static int64_t chunk(const struct build *build, int64_t requested, int64_t prefix)
 {
-    if (is_mapped(requested))
-        return align(requested + prefix + 16, 4096);
     int64_t size = align(requested + prefix + 8, 16);
+    if (is_mapped(build, requested))
+        return align(size + 8, 4096);
     return size < 32 ? 32 : size;
 }
 
@@ -48,12 +52,12 @@ static int64_t usable(const struct build *build, int64_t requested)
 {
     if (prefixed(build))
         return align(requested + 8, 8);
-    return chunk(requested, 0) - (is_mapped(requested) ? 16 : 8);
+    return chunk(build, requested, 0) - (is_mapped(build, requested) ? 16 : 8);
 }
 
 static int64_t header(const struct build *build, int64_t requested)
 {
-    return chunk(requested, prefixed(build) ? 8 : 0) - usable(build, requested);
+    return chunk(build, requested, prefixed(build) ? 8 : 0) - usable(build, requested);
 }
 
 const struct allocator_kind allocator_glibc = {

@@ -46,7 +46,7 @@ static const struct bundled {
     {"redis", 70200, "jemalloc-5.3.0"}, {"redis", 70000, "jemalloc-5.2.1"},
     {"redis", 50000, "jemalloc-5.1.0"}, {"redis", 30200, "jemalloc-4.0.3"},
     {"redis", 0, "jemalloc-3.6.0"},     {"valkey", 0, "jemalloc-5.3.0"},
-    {"mongodb", 0, "tcmalloc"},
+    {"mongodb", 0, "tcmalloc"},         {"memory", 0, "libc"},
 };
 
 static const char *bundled_allocator(const struct build *build)

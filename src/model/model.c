@@ -8,13 +8,10 @@
 
 #include "core/memory.h"
 
-extern const struct model_kind model_null, model_redis, model_mongodb;
+extern const struct model_kind model_null, model_redis, model_mongodb, model_memory;
 
 const struct model_kind *const model_kinds[] = {
-    &model_null,
-    &model_redis,
-    &model_mongodb,
-    NULL,
+    &model_null, &model_redis, &model_mongodb, &model_memory, NULL,
 };
 
 int model_kinds_check(struct tare_error *error)
@@ -172,6 +169,28 @@ void measurement_free(struct measurement *measurement)
 {
     amounts_free(&measurement->amounts);
     *measurement = (struct measurement){0};
+}
+
+struct evidence_row *evidence_row(struct evidence *evidence, int64_t size)
+{
+    for (size_t i = 0; i < evidence->count; i++)
+        if (evidence->rows[i].size == size)
+            return &evidence->rows[i];
+    MEMORY_GROW(evidence->rows, evidence->count, evidence->capacity);
+    evidence->rows[evidence->count] = (struct evidence_row){.size = size};
+    return &evidence->rows[evidence->count++];
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct evidence_row *x = a, *y = b;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+void evidence_sort(struct evidence *evidence)
+{
+    if (evidence->count > 0)
+        qsort(evidence->rows, evidence->count, sizeof *evidence->rows, by_size);
 }
 
 void evidence_free(struct evidence *evidence)

@@ -87,6 +87,9 @@ struct evidence {
     size_t count, capacity;
 };
 
+/* The row of the size, a new one of zeros where there is none yet; until the next call. */
+struct evidence_row *evidence_row(struct evidence *evidence, int64_t size);
+void evidence_sort(struct evidence *evidence); /* by size */
 void evidence_free(struct evidence *evidence);
 
 /* Every model begins with this. */

@@ -15,8 +15,9 @@ enum object_type {
     OBJECT_LIST,
     OBJECT_SET,
     OBJECT_ZSET,
-    OBJECT_STREAM,  /* elements are the fields and values of its entries */
-    OBJECT_DOCUMENT /* a BSON document; _id and key stand in body */
+    OBJECT_STREAM,   /* elements are the fields and values of its entries */
+    OBJECT_DOCUMENT, /* a BSON document; _id and key stand in body */
+    OBJECT_TREE      /* a tree of values: body is it in MessagePack (tree.h) */
 };
 
 /* A hash's field and value; a sorted set's member (name) and score; a list's

@@ -11,12 +11,6 @@
 
 /* --- Blocks by what they occupy --- */
 
-static int by_size(const void *a, const void *b)
-{
-    const struct evidence_row *x = a, *y = b;
-    return (x->size > y->size) - (x->size < y->size);
-}
-
 struct sizes {
     struct size {
         int64_t usable;
@@ -372,16 +366,6 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
 
 /* --- Evidence --- */
 
-static struct evidence_row *evidence_row(struct evidence *evidence, int64_t size)
-{
-    for (size_t i = 0; i < evidence->count; i++)
-        if (evidence->rows[i].size == size)
-            return &evidence->rows[i];
-    MEMORY_GROW(evidence->rows, evidence->count, evidence->capacity);
-    evidence->rows[evidence->count] = (struct evidence_row){.size = size};
-    return &evidence->rows[evidence->count++];
-}
-
 /* The growth of one of these columns by size: "malloc.bins.320.curregs". */
 static void count_column(struct evidence *evidence, const struct figures *base,
                          const struct figures *end, const char *group, const char *column)
@@ -420,7 +404,6 @@ int redis_evidence(struct model *model, const struct figures *base, const struct
             evidence_row(evidence, sizes.items[i].usable)->predicted += predicted;
     }
     free(sizes.items);
-    if (evidence->count > 0)
-        qsort(evidence->rows, evidence->count, sizeof *evidence->rows, by_size);
+    evidence_sort(evidence);
     return 0;
 }

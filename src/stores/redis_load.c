@@ -148,6 +148,7 @@ int redis_wire(struct buffer *out, const struct object *object)
         wire_names(out, "SADD", object);
         break;
     case OBJECT_DOCUMENT:
+    case OBJECT_TREE:
         return 0;
     }
     if (ttl) {

@@ -13,11 +13,11 @@
 #include "core/memory.h"
 #include "stores/process.h"
 
-extern const struct store_kind store_redis, store_valkey, store_mongodb, store_null;
+extern const struct store_kind store_redis, store_valkey, store_mongodb, store_memory, store_null;
 
 /* The first kind of a family is the one that its encodings run on where no --server names one. */
-const struct store_kind *const store_kinds[] = {&store_redis, &store_valkey, &store_mongodb,
-                                                &store_null, NULL};
+const struct store_kind *const store_kinds[] = {&store_redis,  &store_valkey, &store_mongodb,
+                                                &store_memory, &store_null,   NULL};
 
 const char *const store_common_settings[] = {"aof", "rdb", NULL};
 
@@ -446,6 +446,8 @@ int server_spec_build(const struct server_spec *spec, struct build *build, struc
         failed = build_of_url(spec, build, error);
     } else if (spec->target_type == TARGET_PROGRAM && spec->kind->program) {
         failed = build_of_program(spec, build, error);
+    } else if (spec->target_type == TARGET_PROGRAM && spec->kind->own_build) {
+        spec->kind->own_build(build);
     } else {
         snprintf(build->version, sizeof build->version, "%s",
                  spec->target_type == TARGET_VERSION ? spec->target : "0.0.0");

@@ -91,6 +91,8 @@ struct store_kind {
      * false a non-empty database is refused. On failure everything is undone and gone. */
     struct store *(*open)(const struct server_spec *spec, const struct figures *settings,
                           const struct store_limits *limits, struct tare_error *error);
+    /* The build of a store that is a part of tare, without opening it; NULL elsewhere. */
+    void (*own_build)(struct build *build);
     /* One of store_common_settings in this kind's own settings, added to these; NULL where the kind
      * has none of them. An error says which values there are. */
     int (*common_setting)(const char *name, const struct figure *value, struct figures *settings,

@@ -164,6 +164,38 @@ def every_encoding_closes(tare):
                 counted(cells[(cell["name"], "settled")]).values()), cell["name"]
 
 
+def a_process_of_its_own_holds_records(tare):
+    """memory: closes to .1 %, plan says the same rows, and updates of the heap are all seen."""
+    path, json_path = tare.path("memory.csv"), tare.path("memory.json")
+    encodings = "memory:json,memory:objects,memory:objects+short,memory:bytes+msgpack-array+zstd"
+    for dataset, records in (("ycsb", 50000), ("article", 2000), ("article:identical", 2000),
+                             ("entity", 5163), ("player:varied", 100000)):
+        run = tare.run("run", "-n", str(records), "-d", dataset, "-e", encodings, "--export-csv",
+                       path, "--export-json", json_path)
+        assert run.code == 0, run
+        cells = ledgers(path)
+        assert len(cells) == 4
+        planned = tare.path("memory-plan.csv")
+        run = tare.run("plan", "-n", str(records), "-d", dataset, "-e", encodings, "--export-csv",
+                       planned)
+        assert run.code == 0, run
+        planned = ledgers(planned)
+        for key, accounts in cells.items():
+            of_allocated, of_resident = shares(accounts)
+            assert of_allocated <= 0.1 and of_resident <= 0.1, (key, of_allocated, of_resident)
+            for account, row in accounts.items():
+                if row["stage"] in ("payload", "encoding", "structure", "rounding"):
+                    expected = planned[key][account]["bytes"]
+                    assert abs(row["bytes"] - expected) <= 0.002 * abs(expected), (key, row)
+            total = planned[key]["total.resident"]
+            assert int(total["bytes_low"]) <= accounts["total.resident"]["bytes"] <= \
+                int(total["bytes_high"]), (key, total, accounts["total.resident"])
+        for cell in load_json(json_path)["cells"]:
+            assert cell["states"][0]["samples"]["memory.keys"] == records + (
+                1 if re.search("short|-array", cell["name"]) else 0)
+        tare.expect_clean()
+
+
 def mongodb_ids_and_indexes_are_modelled(tare):
     path = tare.path("indexes.csv")
     run = tare.run("run", "-n", "100000", "-d", "player:varied", "-e",
@@ -481,7 +513,7 @@ def settings_reach_the_server(tare):
 
 TESTS = [settings_reach_the_server, redis_reloads_and_restarts,
          steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
-         every_encoding_closes, mongodb_ids_and_indexes_are_modelled,
+         every_encoding_closes, a_process_of_its_own_holds_records, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields,
          a_rehash_is_over_where_it_is_settled, steps_close_a_ledger_each,

@@ -78,7 +78,7 @@ static void wrong_encodings_are_named(void **state)
         {"docment", "encoding 'docment' names no store; did you mean 'mongodb:document'?"},
         {"rediss:hash", "unknown store 'rediss' of encoding 'rediss:hash'; did you mean 'redis'?"},
         {"oracle:row",
-         "unknown store 'oracle' of encoding 'oracle:row'; known are redis, mongodb, null"},
+         "unknown store 'oracle' of encoding 'oracle:row'; known are redis, mongodb, memory, null"},
         {"redis:", "encoding 'redis:' names no shape; it is STORE:SHAPE, as 'redis:hash@index'"},
         {"redis:hahs", "unknown shape 'hahs' of store 'redis'; did you mean 'hash'?"},
         {"redis:hash=100", "shape 'redis:hash' in 'redis:hash=100' takes no number"},

@@ -982,7 +982,11 @@ static void every_shape_is_read_back(void **state)
                                             "mongodb:document@id=objectid",
                                             "mongodb:document+short@id=number",
                                             "mongodb:blob+msgpack",
-                                            "mongodb:blob+json+gzip@id=number"};
+                                            "mongodb:blob+json+gzip@id=number",
+                                            "memory:json",
+                                            "memory:bytes+cbor",
+                                            "memory:objects",
+                                            "memory:objects+short"};
     static const struct dataset_kind kind = {.name = "random", .read = read_random};
     struct allowed allowed = few;
     struct dataset dataset = {.kind = &kind, .state = &allowed};

@@ -1,0 +1,301 @@
+/* The memory store: a process's own memory, the in-process side of a comparison. tare starts
+ * itself once more (tare hold) in a private folder, and hands each object over a unix socket; the
+ * process keeps it in one map of jansson (memory_hold.c). What it keeps is weighed as a server's
+ * memory is: by its own count of its blocks, by glibc's mallinfo2, by its pages. */
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/buffer.h"
+#include "core/memory.h"
+#include "stores/memory_hold.h"
+#include "stores/process.h"
+#include "stores/store.h"
+
+/* Requests gather up to here before they are sent. */
+#define SEND_AT (64 * 1024)
+/* The process listens within milliseconds. */
+#define START_PATIENCE_MS 10000
+#define STOP_PATIENCE_MS  2000
+
+struct memory_store {
+    struct store store;
+    struct process process;
+    int connection;
+    struct buffer out;
+};
+
+static struct memory_store *of(struct store *store)
+{
+    return (struct memory_store *)store;
+}
+
+/* ---- the connection ------------------------------------------------------------------------ */
+
+static int lost(struct memory_store *memory, struct tare_error *error)
+{
+    struct buffer words = {0};
+    int reason = errno;
+    if (process_check_interrupt(error))
+        return -1;
+    process_pause(20); /* it may be about to say why */
+    process_alive(&memory->process);
+    process_last_words(&memory->process, &words);
+    error_set(error, TARE_STORE, "memory: the process that holds the records is gone: %s",
+              words.length ? words.data : strerror(reason));
+    buffer_free(&words);
+    return -1;
+}
+
+static int send_out(struct memory_store *memory, struct tare_error *error)
+{
+    for (size_t sent = 0; sent < memory->out.length;) {
+        ssize_t count = send(memory->connection, memory->out.data + sent, memory->out.length - sent,
+                             MSG_NOSIGNAL);
+        if (count > 0)
+            sent += (size_t)count;
+        else if (errno != EINTR || process_interrupted)
+            return lost(memory, error);
+    }
+    buffer_clear(&memory->out);
+    return 0;
+}
+
+static int receive(struct memory_store *memory, void *bytes, size_t length,
+                   struct tare_error *error)
+{
+    for (size_t got = 0; got < length;) {
+        ssize_t count = recv(memory->connection, (char *)bytes + got, length - got, 0);
+        if (count > 0)
+            got += (size_t)count;
+        else if (count == 0 || errno != EINTR || process_interrupted)
+            return lost(memory, error);
+    }
+    return 0;
+}
+
+static int request(struct memory_store *memory, enum hold_request what, struct slice key,
+                   struct slice body, struct tare_error *error)
+{
+    if (key.length > UINT32_MAX || body.length > UINT32_MAX)
+        return error_set(error, TARE_USAGE, "memory: a record of %zu bytes; it takes up to 4 GiB",
+                         body.length);
+    struct hold_head head = {(uint32_t)what, (uint32_t)key.length, (uint32_t)body.length};
+    buffer_append(&memory->out, &head, sizeof head);
+    buffer_append(&memory->out, key.bytes, key.length);
+    buffer_append(&memory->out, body.bytes, body.length);
+    return memory->out.length >= SEND_AT ? send_out(memory, error) : 0;
+}
+
+/* A request without an operand, and the number that answers it. */
+static int ask_number(struct memory_store *memory, enum hold_request what, uint64_t *number,
+                      struct tare_error *error)
+{
+    const struct slice none = slice_of("", 0);
+    return request(memory, what, none, none, error) || send_out(memory, error) ||
+                   receive(memory, number, sizeof *number, error)
+               ? -1
+               : 0;
+}
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+static int connect_to(const char *socket_path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection >= 0 && connect(connection, (struct sockaddr *)&address, sizeof address) == 0)
+        return connection;
+    if (connection >= 0)
+        close(connection);
+    return -1;
+}
+
+static int start(struct memory_store *memory, struct tare_error *error)
+{
+    char program[] = "/proc/self/exe", command[] = "hold";
+    if (process_folder(&memory->process, error))
+        return -1;
+    char *socket_path = memory_format("%s/memory.sock", memory->process.folder);
+    char *arguments[] = {program, command, socket_path, NULL};
+    int failed = process_start(&memory->process, arguments, error);
+    for (int waited = 0; !failed && memory->connection < 0; waited += 5) {
+        memory->connection = connect_to(socket_path);
+        if (memory->connection >= 0)
+            break;
+        if (process_check_interrupt(error))
+            failed = -1;
+        else if (!process_alive(&memory->process) || waited >= START_PATIENCE_MS)
+            failed = lost(memory, error);
+        else
+            process_pause(5);
+    }
+    free(socket_path);
+    return failed;
+}
+
+static void memory_close(struct store *store)
+{
+    struct memory_store *memory = of(store);
+    if (memory->connection >= 0)
+        close(memory->connection); /* it ends with its connection */
+    process_stop(&memory->process, STOP_PATIENCE_MS);
+    process_remove(&memory->process);
+    buffer_free(&memory->out);
+    free(memory);
+}
+
+static struct store *memory_open(const struct server_spec *spec, const struct figures *settings,
+                                 const struct store_limits *limits, struct tare_error *error)
+{
+    struct memory_store *memory = memory_new(sizeof *memory);
+    (void)settings;
+    memory->store.kind = spec->kind;
+    memory->store.limits = *limits;
+    memory->store.started = true;
+    memory->process.lock = -1;
+    memory->connection = -1;
+    strcpy(memory->store.address, "memory");
+    if (start(memory, error)) {
+        memory_close(&memory->store);
+        return NULL;
+    }
+    memory->store.pid = memory->process.pid;
+    return &memory->store;
+}
+
+static void own_build(struct build *build)
+{
+    snprintf(build->version, sizeof build->version, "%s", jansson_version_str());
+    build->number = version_number(build->version);
+    snprintf(build->allocator, sizeof build->allocator, "glibc-%s", gnu_get_libc_version());
+}
+
+static int memory_describe(struct store *store, struct build *build, struct tare_error *error)
+{
+    (void)error;
+    *build = (struct build){.cache_oblivious = -1};
+    snprintf(build->store, sizeof build->store, "%s", store->kind->name);
+    own_build(build);
+    return 0;
+}
+
+/* ---- loading and reading ------------------------------------------------------------------- */
+
+static int memory_load_open(struct store *store, struct tare_error *error)
+{
+    (void)store;
+    (void)error;
+    return 0;
+}
+
+static int memory_put(struct store *store, const struct object *object, struct tare_error *error)
+{
+    enum hold_request what = object->type == OBJECT_TREE ? HOLD_TREE : HOLD_BYTES;
+    if (request(of(store), what, object->key, object->body, error))
+        return -1;
+    store->written++;
+    return 0;
+}
+
+static int memory_flush(struct store *store, struct tare_error *error)
+{
+    uint64_t kept;
+    return ask_number(of(store), HOLD_FLUSH, &kept, error);
+}
+
+static void memory_load_close(struct store *store)
+{
+    (void)store;
+}
+
+/* The first values bring pages and lists of jansson and malloc into use that stay so. */
+static int memory_warm_up(struct store *store, const struct object *objects, size_t count,
+                          struct figures *figures, struct tare_error *error)
+{
+    (void)figures;
+    for (size_t i = 0; i < count; i++)
+        if (memory_put(store, &objects[i], error) ||
+            request(of(store), HOLD_REMOVE, objects[i].key, slice_of("", 0), error))
+            return -1;
+    store->written = 0;
+    return memory_flush(store, error);
+}
+
+static int memory_read_all(struct store *store, int64_t *count, struct tare_error *error)
+{
+    uint64_t number;
+    if (ask_number(of(store), HOLD_READ, &number, error))
+        return -1;
+    *count = (int64_t)number;
+    return 0;
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+static int memory_ask(struct store *store, const char *question, const char *prefix,
+                      struct figures *figures, struct tare_error *error)
+{
+    uint64_t length;
+    if (strcmp(question, "figures") != 0)
+        return error_set(error, TARE_STORE, "memory: unknown question '%s'", question);
+    if (ask_number(of(store), HOLD_FIGURES, &length, error))
+        return -1;
+    char *text = memory_new(length + 1), *rest = NULL;
+    int failed = receive(of(store), text, length, error);
+    for (char *line = strtok_r(text, "\n", &rest); !failed && line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *blank = strchr(line, ' ');
+        if (!blank)
+            continue;
+        *blank = '\0';
+        char *name = memory_format("%s%s", prefix, line);
+        figures_integer(figures, name, strtoll(blank + 1, NULL, 10));
+        free(name);
+    }
+    free(text);
+    return failed;
+}
+
+static int memory_glance(struct store *store, struct figures *figures, struct tare_error *error)
+{
+    struct figures all = {0};
+    int64_t resident;
+    int failed = memory_ask(store, "figures", "", &all, error);
+    if (!failed) {
+        figures_integer(figures, "allocated", figures_get(&all, "memory.usable"));
+        if (process_resident(store->pid, &resident))
+            figures_integer(figures, "resident", resident);
+    }
+    figures_free(&all);
+    return failed;
+}
+
+const struct store_kind store_memory = {
+    .name = "memory",
+    .family = "memory",
+    .summary = "a process's own memory: one map of jansson's values on glibc's malloc",
+    .pace = {.empty_bytes = 8 << 20,
+             .start_seconds = 0.1,
+             .records_per_second = 400000,
+             .bytes_per_second = 1e9},
+    .open = memory_open,
+    .own_build = own_build,
+    .describe = memory_describe,
+    .warm_up = memory_warm_up,
+    .load_open = memory_load_open,
+    .put = memory_put,
+    .flush = memory_flush,
+    .load_close = memory_load_close,
+    .glance = memory_glance,
+    .read_all = memory_read_all,
+    .ask = memory_ask,
+    .close = memory_close,
+};
