@@ -34,6 +34,7 @@ enum flag {
     FLAG_OUTPUT,
     FLAG_TO,
     FLAG_SAMPLE,
+    FLAG_SAMPLES,
     FLAG_EXPLAIN,
     FLAG_HELP
 };
@@ -68,6 +69,7 @@ static const struct flag_spec {
     {"sample", 0, FLAG_SAMPLE, VALUE, ARGUMENTS_SAMPLE},
     {"explain", 0, FLAG_EXPLAIN, NO_VALUE, ARGUMENTS_EXPLAIN},
     {"format", 0, FLAG_FORMAT, VALUE, ARGUMENTS_OUTPUT},
+    {"samples", 0, FLAG_SAMPLES, VALUE, ARGUMENTS_OUTPUT},
     {"export-csv", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
     {"export-json", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
     {"export-markdown", 0, FLAG_EXPORT, VALUE, ARGUMENTS_OUTPUT},
@@ -151,6 +153,16 @@ static int parse_percent(const char *text, double *percent, struct tare_error *e
         return error_set(error, TARE_USAGE, "--strict takes a percentage from 0 to 100, not '%s'",
                          text);
     return 0;
+}
+
+static int parse_samples(const char *text, enum samples *samples, struct tare_error *error)
+{
+    for (int i = 0; samples_names[i]; i++)
+        if (strcmp(samples_names[i], text) == 0) {
+            *samples = (enum samples)i;
+            return 0;
+        }
+    return error_unknown(error, "kind of samples", text, samples_names, "--samples");
 }
 
 static int parse_scale(const char *text, double *scale, struct tare_error *error)
@@ -238,6 +250,8 @@ static int take_flag(struct arguments *arguments, const struct flag_spec *spec, 
         return 0;
     case FLAG_SAMPLE:
         return parse_integer(value, 1, INT64_C(1000000000), "--sample", &arguments->sample, error);
+    case FLAG_SAMPLES:
+        return parse_samples(value, &arguments->samples, error);
     case FLAG_EXPLAIN:
         arguments->explain = true;
         return 0;
@@ -391,6 +405,7 @@ int arguments_open_exports(struct arguments *arguments, struct tare_error *error
                                  export->output.path);
         char *path = export->output.path;
         int failed = export_open(export, path, export->format, error);
+        export->samples = arguments->samples;
         free(path);
         if (failed)
             return -1;
@@ -415,6 +430,7 @@ struct report_style arguments_style(const struct arguments *arguments)
         .color = isatty(STDOUT_FILENO) && !(no_color && *no_color),
         .verbose = arguments->verbose,
         .explain = arguments->explain,
+        .samples = arguments->samples,
     };
 }
 

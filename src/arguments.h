@@ -38,6 +38,7 @@ struct arguments {
     bool skip_bad; /* in selection.dataset too */
     bool quiet;
     bool explain;
+    enum samples samples;
     int verbose;
     char *output;    /* -o */
     char *to;        /* --to */

@@ -65,7 +65,8 @@ const struct command command_report = {
     .name = "report",
     .summary = "render reports again, in another format",
     .usage = "usage: tare report FILE... [--format text|csv|json|markdown|html] [--export-csv F]\n"
-             "       [--export-json F] [--export-markdown F] [--export-html F] [-v]\n\n"
+             "       [--export-json F] [--export-markdown F] [--export-html F] [-v]\n"
+             "       [--samples all|published|none]\n\n"
              "FILE is a JSON or CSV file that tare wrote; cells of several files stand together.\n",
     .examples = "  tare report weigh.json\n"
                 "  tare report weigh.json -v\n"

@@ -381,6 +381,8 @@ const struct command command_run = {
         "output\n"
         "      --format F            text, csv, json, markdown or html, on standard output\n"
         "      --export-csv F        also -json, -markdown, -html: into a file\n"
+        "      --samples all|published|none  raw figures in JSON: all that were read; those that\n"
+        "                            reports show again; none\n"
         "  -q, --quiet               no report on standard output, no progress\n"
         "  -v, --verbose             whole ledgers, evidence and inputs\n\n"
         "Each cell is measured in a fresh server that tare starts and removes. A server given by\n"

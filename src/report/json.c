@@ -66,6 +66,8 @@ static json_t *figure_value(const struct figure *figure)
     return text_value(figure->text ? figure->text : "");
 }
 
+const char *const samples_names[] = {"all", "published", "none", NULL};
+
 static json_t *figures_value(const struct figures *figures)
 {
     json_t *object = json_object();
@@ -77,6 +79,30 @@ static json_t *figures_value(const struct figures *figures)
         buffer_free(&name);
     }
     return object;
+}
+
+static bool is_published(const struct published *published, const char *name)
+{
+    for (; published && published->name; published++)
+        for (size_t i = 0; i < 2; i++)
+            if (published->figures[i] && strcmp(published->figures[i], name) == 0)
+                return true;
+    return false;
+}
+
+/* The raw figures of a cell of this build, or as many of them as are asked for. */
+static json_t *samples_value(const struct figures *figures, const struct build *build,
+                             enum samples samples)
+{
+    const struct model_kind *model = model_kind_of(build);
+    const struct published *published = model ? model->published : NULL;
+    struct figures kept = {0};
+    for (size_t i = 0; samples == SAMPLES_PUBLISHED && i < figures->count; i++)
+        if (is_published(published, figures->items[i].name))
+            figures_put(&kept, figures->items[i].name, &figures->items[i]);
+    json_t *value = figures_value(samples == SAMPLES_ALL ? figures : &kept);
+    figures_free(&kept);
+    return value;
 }
 
 /* bytes / records with four decimals, as the CSV has it. */
@@ -195,7 +221,8 @@ static json_t *advice_value(const struct ledger *ledger, int64_t records)
     return list;
 }
 
-static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger)
+static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger,
+                            enum samples samples)
 {
     json_t *object = json_object(), *rows = json_array(), *notes = json_array();
     int64_t records = ledger_records(cell, ledger);
@@ -238,9 +265,9 @@ static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger
     json_object_set_new(object, "notes", notes);
     if (ledger->advice_count)
         json_object_set_new(object, "advice", advice_value(ledger, records));
-    json_object_set_new(object, "samples", figures_value(&ledger->samples));
+    json_object_set_new(object, "samples", samples_value(&ledger->samples, &cell->build, samples));
     if (ledger->base.count)
-        json_object_set_new(object, "base", figures_value(&ledger->base));
+        json_object_set_new(object, "base", samples_value(&ledger->base, &cell->build, samples));
     return object;
 }
 
@@ -350,7 +377,7 @@ static json_t *time_value(double nanoseconds)
     return nanoseconds > 0 ? real_value(nanoseconds) : json_null();
 }
 
-static json_t *cell_value(const struct cell *cell)
+static json_t *cell_value(const struct cell *cell, enum samples samples)
 {
     json_t *object = json_object(), *states = json_array(), *checkpoints = json_array();
 
@@ -375,9 +402,9 @@ static json_t *cell_value(const struct cell *cell)
     json_object_set_new(object, "encode_ns", time_value(cell->encode_ns));
     json_object_set_new(object, "decode_ns", time_value(cell->decode_ns));
     for (size_t i = 0; i < cell->state_count; i++)
-        json_array_append_new(states, ledger_value(cell, &cell->states[i]));
+        json_array_append_new(states, ledger_value(cell, &cell->states[i], samples));
     json_object_set_new(object, "states", states);
-    json_object_set_new(object, "base", figures_value(&cell->base));
+    json_object_set_new(object, "base", samples_value(&cell->base, &cell->build, samples));
     for (size_t i = 0; i < cell->checkpoint_count; i++)
         json_array_append_new(checkpoints, checkpoint_value(&cell->checkpoints[i]));
     json_object_set_new(object, "checkpoints", checkpoints);
@@ -433,7 +460,6 @@ static int append_text(const char *text, size_t length, void *context)
 static void json_render(const struct report *report, const struct report_style *style,
                         struct buffer *out)
 {
-    (void)style;
     use_own_memory();
     json_t *object = json_object(), *cells = json_array();
     json_object_set_new(object, "schema", json_integer(SCHEMA));
@@ -443,8 +469,10 @@ static void json_render(const struct report *report, const struct report_style *
     json_object_set_new(object, "seed",
                         report->seed_unknown ? json_null() : json_integer(report->seed));
     json_object_set_new(object, "environment", figures_value(&report->environment));
+    if (style->samples != SAMPLES_ALL)
+        json_object_set_new(object, "samples", json_string(samples_names[style->samples]));
     for (size_t i = 0; i < report->count; i++)
-        json_array_append_new(cells, cell_value(&report->cells[i]));
+        json_array_append_new(cells, cell_value(&report->cells[i], style->samples));
     json_object_set_new(object, "cells", cells);
     json_object_set_new(object, "rankings", rankings_value(report));
     json_dump_callback(object, append_text, out, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));

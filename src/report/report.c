@@ -61,6 +61,7 @@ int export_open(struct export *export, const char *path, const struct format_kin
                 struct tare_error *error)
 {
     export->format = format;
+    export->samples = SAMPLES_ALL;
     return output_open(&export->output, path, error);
 }
 
@@ -72,7 +73,7 @@ int export_write_text(struct export *export, struct slice text, struct tare_erro
 
 int export_write(struct export *export, const struct report *report, struct tare_error *error)
 {
-    struct report_style style = {.verbose = 1};
+    struct report_style style = {.verbose = 1, .samples = export->samples};
     struct buffer out = {0};
 
     if (report_check(report, error))

@@ -9,10 +9,16 @@
 #include "core/output.h"
 #include "ledger/ledger.h"
 
+/* Which raw figures JSON holds: those that were read; of them those alone that reports show again,
+ * since others publish them; none. */
+enum samples { SAMPLES_ALL, SAMPLES_PUBLISHED, SAMPLES_NONE };
+extern const char *const samples_names[]; /* "all", ...; NULL-terminated */
+
 struct report_style {
     bool color;   /* terminal, and NO_COLOR not set */
     int verbose;  /* -v: evidence, inputs, notes in full */
     bool explain; /* diff --explain: the gap in words */
+    enum samples samples;
 };
 
 struct format_kind {
@@ -43,6 +49,7 @@ struct export
 {
     struct output output;
     const struct format_kind *format;
+    enum samples samples; /* all, unless it is set once the export is open */
 };
 int export_open(struct export *export, const char *path, const struct format_kind *format,
                 struct tare_error *error);
