@@ -194,11 +194,19 @@ static int ask_branch_again(struct measuring *m, struct tare_error *error)
     return failed ? -1 : 0;
 }
 
+static int read_probes(struct measuring *m, struct figures *figures, struct tare_error *error)
+{
+    const struct store_kind *kind = m->store->kind;
+    return (kind->steady && kind->steady(m->store, error)) || probes_read(m->store, figures, error)
+               ? -1
+               : 0;
+}
+
 /* Each probe once: what its first reading leaves in a server is no growth. */
 static int read_probes_once(struct measuring *m, struct tare_error *error)
 {
     struct figures figures = {0};
-    int failed = probes_read(m->store, &figures, error);
+    int failed = read_probes(m, &figures, error);
     figures_free(&figures);
     return failed;
 }
@@ -219,7 +227,7 @@ static int rehearse_steps(struct measuring *m, struct tare_error *error)
     const struct store_kind *kind = m->store->kind;
     const struct cell_steps *steps = &m->corridor.request->selection->steps;
     if (cell_steps_have(steps, STEP_RESTART) && kind->restarts_empty &&
-        (restart(m, error) || probes_read(m->store, &m->restarted_base, error)))
+        (restart(m, error) || read_probes(m, &m->restarted_base, error)))
         return -1;
     return cell_steps_have(steps, STEP_RELOAD) ? kind->reload(m->store, error) : 0;
 }
@@ -239,7 +247,7 @@ static int sample_base(struct measuring *m, struct tare_error *error)
     if (failed || settle(m, error))
         return -1;
     store->made_by = NULL;
-    return probes_read(store, &cell->base, error);
+    return read_probes(m, &cell->base, error);
 }
 
 void cell_model_settings(const struct figures *samples, struct figures *settings)
@@ -362,7 +370,7 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     struct prediction prediction = {0};
     struct measurement measurement = {0};
     const struct figures *base = m->restarted ? &m->restarted_base : &cell->base;
-    int failed = probes_read(m->store, &ledger->samples, error);
+    int failed = read_probes(m, &ledger->samples, error);
     if (m->store->made_by)
         figures_text(&ledger->samples, "store.made_by", m->store->made_by);
     if (!failed)

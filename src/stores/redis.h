@@ -103,6 +103,7 @@ int redis_ask_branch(struct store *store, const struct object *objects, size_t c
                      struct figures *figures, struct tare_error *error);
 int redis_settle(struct store *store, bool *quiet, struct tare_error *error);
 int redis_glance(struct store *store, struct figures *figures, struct tare_error *error);
+int redis_steady(struct store *store, struct tare_error *error);
 int redis_read_all(struct store *store, int64_t *count, struct tare_error *error);
 int redis_sample(struct store *store, int64_t count, store_object_sink *sink, void *context,
                  int64_t *keys, int64_t *skipped, struct tare_error *error);
@@ -124,8 +125,8 @@ void redis_close(struct store *store);
     .common_setting = redis_common_setting, .describe = redis_describe, .warm_up = redis_warm_up,  \
     .ask_branch = redis_ask_branch, .load_open = redis_load_open, .put = redis_put,                \
     .flush = redis_flush, .load_close = redis_load_close, .settle = redis_settle,                  \
-    .glance = redis_glance, .read_all = redis_read_all, .sample = redis_sample,                    \
-    .reload = redis_reload, .restart = redis_restart, .restarts_empty = true, .ask = redis_ask,    \
-    .close = redis_close
+    .glance = redis_glance, .steady = redis_steady, .read_all = redis_read_all,                    \
+    .sample = redis_sample, .reload = redis_reload, .restart = redis_restart,                      \
+    .restarts_empty = true, .ask = redis_ask, .close = redis_close
 
 #endif

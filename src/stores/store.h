@@ -121,6 +121,9 @@ struct store_kind {
     /* The one or two figures that tell whether it is settled; also the checkpoints' figures:
      * "allocated" and, where it can be seen, "resident" (cheap). */
     int (*glance)(struct store *store, struct figures *figures, struct tare_error *error);
+    /* Called before the probes read a base or an end: brings what the store's own connection takes
+     * in the server to the same state at each. May be NULL. */
+    int (*steady)(struct store *store, struct tare_error *error);
     /* Reads every object back once (step read); *count: how many there were. May be NULL. */
     int (*read_all)(struct store *store, int64_t *count, struct tare_error *error);
     /* Up to `count` keys spread over the database, as objects with lengths (bytes where they may be
