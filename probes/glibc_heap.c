@@ -9,7 +9,9 @@
  * glibc 2.36, malloc.c, struct malloc_chunk: 8 bytes that belong to the chunk before, 8 bytes of
  * size with three flags in the lowest bits; PREV_INUSE (1) in the next chunk's size tells whether
  * a chunk is free. Chunks in a thread's cache and in fast bins count as in use there. The last
- * chunk, to the exact end of [heap], is the top.
+ * chunk, to the exact end of [heap], is the top. In a program that is linked statically the main
+ * thread's own storage comes first (csu/libc-tls.c takes it by sbrk): the chunks begin with the
+ * first that malloc hands out, a thread's cache (malloc.c, tcache_init).
  *
  * The server goes on meanwhile: a walk that doesn't come out at the end exactly is tried again,
  * and after some tries the figures are left out. */
@@ -30,6 +32,11 @@
 #define SIZE_FLAGS  UINT64_C(7)
 #define PREV_INUSE  UINT64_C(1)
 #define CHUNK_LEAST 32
+/* sizeof(struct tcache_perthread_struct) with its header, before glibc 2.30 and since. */
+#define TCACHE_OLD UINT64_C(0x250)
+#define TCACHE     UINT64_C(0x290)
+/* Within which it begins: no thread-local storage is as large. */
+#define TLS_MOST 65536
 
 struct walk {
     int64_t used_blocks, used, free_blocks, free, top;
@@ -99,6 +106,27 @@ static bool walk_heap(struct window *window, uint64_t begin, uint64_t end, struc
     }
 }
 
+/* The first chunk at or after *chunk that may be a thread's cache. */
+static bool find_cache(struct window *window, uint64_t end, uint64_t *chunk)
+{
+    uint64_t size;
+    for (; *chunk < end && read_size(window, *chunk, &size); *chunk += 16)
+        if (size == (TCACHE | PREV_INUSE) || size == (TCACHE_OLD | PREV_INUSE))
+            return true;
+    return false;
+}
+
+static bool walk_any_heap(struct window *window, uint64_t begin, uint64_t end, struct walk *walk)
+{
+    uint64_t border = end - begin > TLS_MOST ? begin + TLS_MOST : end;
+    if (walk_heap(window, begin, end, walk))
+        return true;
+    for (uint64_t chunk = begin + 16; find_cache(window, border, &chunk); chunk += 16)
+        if (walk_heap(window, chunk, end, walk))
+            return true;
+    return false;
+}
+
 static int heap_read(struct store *store, struct figures *figures, struct tare_error *error)
 {
     const char *allocator = figures_get_text(figures, "info.memory.mem_allocator");
@@ -117,7 +145,7 @@ static int heap_read(struct store *store, struct figures *figures, struct tare_e
     }
     window.bytes = memory_new(WINDOW);
     for (int i = 0; i < TRIES && !whole; i++)
-        whole = find_heap(store->pid, &begin, &end) && walk_heap(&window, begin, end, &walk);
+        whole = find_heap(store->pid, &begin, &end) && walk_any_heap(&window, begin, end, &walk);
     free(window.bytes);
     close(window.memory);
     if (!whole) {
