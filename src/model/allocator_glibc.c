@@ -43,21 +43,22 @@ static int64_t chunk(const struct build *build, int64_t requested, int64_t prefi
 /* Up to 4.0 zmalloc.h knows no malloc_usable_size on Linux: zmalloc puts the size in 8 bytes before
  * each block and counts request + 8, in multiples of 8 (zmalloc.c, PREFIX_SIZE). 5.0 and later ask
  * glibc for the usable size. */
-static bool prefixed(const struct build *build)
+bool allocator_counts_requests(const struct build *build)
 {
     return strcmp(build->store, "redis") == 0 && build->number < 50000;
 }
 
 static int64_t usable(const struct build *build, int64_t requested)
 {
-    if (prefixed(build))
+    if (allocator_counts_requests(build))
         return align(requested + 8, 8);
     return chunk(build, requested, 0) - (is_mapped(build, requested) ? 16 : 8);
 }
 
 static int64_t header(const struct build *build, int64_t requested)
 {
-    return chunk(build, requested, prefixed(build) ? 8 : 0) - usable(build, requested);
+    return chunk(build, requested, allocator_counts_requests(build) ? 8 : 0) -
+           usable(build, requested);
 }
 
 const struct allocator_kind allocator_glibc = {

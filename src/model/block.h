@@ -24,6 +24,8 @@ struct allocator_kind {
 extern const struct allocator_kind
     *const allocator_kinds[]; /* NULL-terminated; the last one fits all */
 const struct allocator_kind *allocator_of(const struct build *build);
+/* Whether used_memory on glibc is of what was asked for, with a prefix, not of usable sizes. */
+bool allocator_counts_requests(const struct build *build);
 int allocator_kinds_check(struct tare_error *error);
 
 /* The blocks of a model so far: sums by account, and a histogram of requested

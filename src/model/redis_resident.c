@@ -313,6 +313,34 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
                     resident - active - metadata_stat);
 }
 
+/* A thread's arena reserves as much address space at once (glibc, arena.c, HEAP_MAX_SIZE). */
+#define ARENA ((int64_t)64 << 20)
+
+/* By a walk of the heap's chunks. */
+static void measure_glibc(const struct build *build, const struct figures *base,
+                          const struct figures *end, struct measurement *measurement)
+{
+    struct amounts *amounts = &measurement->amounts;
+    int64_t used, chunks, free_bytes, top, heap, heap_resident, mapped, mapped_resident;
+    if (!growth(base, end, "heap.used", &used) || !growth(base, end, "heap.blocks", &chunks) ||
+        !growth(base, end, "heap.free", &free_bytes) || !growth(base, end, "heap.top", &top))
+        return;
+    amounts_add(amounts, &account_free_chunks, BASIS_MEASURED, free_bytes + top);
+    if (!growth(base, end, "smaps.heap.size", &heap) ||
+        !growth(base, end, "smaps.heap.rss", &heap_resident) ||
+        !growth(base, end, "smaps.anonymous.size", &mapped) ||
+        !growth(base, end, "smaps.anonymous.rss", &mapped_resident) ||
+        mapped - mapped_resident >= ARENA / 2)
+        return;
+    amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
+                heap_resident - heap + mapped_resident - mapped);
+    /* Chunks that look as if in use and are the server's no more: freed into a thread's cache or a
+     * fast bin. Where used_memory counts usable sizes, which each chunk's header is no part of. */
+    if (!allocator_counts_requests(build))
+        amounts_add(amounts, &account_thread_cache, BASIS_DERIVED,
+                    used - 8 * chunks + mapped - measurement->allocated);
+}
+
 int redis_measure(struct model *model, const struct figures *base, const struct figures *end,
                   const struct prediction *prediction, struct measurement *measurement,
                   struct tare_error *error)
@@ -346,11 +374,7 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         } else {
             amounts_add(amounts, &account_block_headers, BASIS_MODELLED,
                         llround(prediction->blocks.headers));
-            int64_t free_bytes, top;
-            bool has_free = growth(base, end, "heap.free", &free_bytes);
-            bool has_top = growth(base, end, "heap.top", &top);
-            if (has_free || has_top)
-                amounts_add(amounts, &account_free_chunks, BASIS_MEASURED, free_bytes + top);
+            measure_glibc(build, base, end, measurement);
         }
         static const char *const files[] = {"smaps.file.rss", NULL};
         static const char *const stacks[] = {"smaps.stack.rss", NULL};
