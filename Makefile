@@ -113,12 +113,15 @@ servers:
 test-servers: setup-test
 	@tests/run.sh servers
 
-# The kept reports, made anew: 2,500,000 records on five servers of `make servers`, 7 GB of memory.
+# The kept reports, made anew, a job after the other: some need servers of `make servers`, and the
+# largest 7 GB of memory. A job with cells of stores that tare doesn't know ends with 2.
+SAMPLE_JOBS = scalegrid servicestack citrusbyte tw00 aliostad
 samples: all
 	@mkdir -p samples/reports
-	@PATH="$(CURDIR):$$PATH" tare run --job samples/jobs/scalegrid.json \
-	    --export-csv samples/reports/scalegrid.csv --export-json samples/reports/scalegrid.json \
-	    --export-markdown samples/reports/scalegrid.md
+	@for job in $(SAMPLE_JOBS); do \
+	    PATH="$(CURDIR):$$PATH" tare run --job samples/jobs/$$job.json --samples published \
+	        --export-csv samples/reports/$$job.csv --export-json samples/reports/$$job.json \
+	        --export-markdown samples/reports/$$job.md || [ $$? = 2 ] || exit; done
 
 bench: setup-test
 	@$(MAKE) --no-print-directory -s -j2 all

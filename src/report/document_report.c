@@ -28,12 +28,24 @@ static void add_servers(struct document *document, const struct texts *servers)
     buffer_free(&line);
 }
 
-/* The lines above everything: data, seed, servers. */
+static size_t ledger_count(const struct report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->count; i++)
+        count += report->cells[i].state_count;
+    return count;
+}
+
+/* The lines above everything: data, seed, servers; of cells that came to nothing only where there
+ * are no others. */
 static void add_lead(struct document *document, const struct report *report)
 {
     struct texts data = {0}, servers = {0};
+    bool any = ledger_count(report) > 0;
 
     for (size_t i = 0; i < report->count; i++) {
+        if (any && report->cells[i].state_count == 0)
+            continue;
         texts_add(&data, words_data(&report->cells[i]));
         texts_add(&servers, words_server(&report->cells[i].build));
     }
@@ -53,7 +65,7 @@ static int64_t payload_of(const struct ledger *ledger)
 }
 
 struct comparison {
-    bool states, data, measured; /* columns that are there */
+    bool states, data, records, measured; /* columns that are there */
 };
 
 static void cell_or_none(struct table *table, bool there, int64_t bytes, int64_t records)
@@ -98,11 +110,10 @@ static void add_comparison_row(struct table *table, const struct comparison *sho
     table_cell(table, words_cell(cell));
     if (shown->states)
         table_cell(table, ledger->state);
-    if (shown->data) {
-        char *data = words_data(cell);
-        table_cell(table, data);
-        free(data);
-    }
+    if (shown->data)
+        table_cell(table, cell->dataset ? cell->dataset : "");
+    if (shown->records)
+        table_count(table, records);
     cell_or_none(table, true, payload_of(ledger), records);
     cell_or_none(table, headline.has_predicted, headline.predicted, records);
     if (!shown->measured) {
@@ -133,11 +144,16 @@ static struct comparison comparison_of(const struct report *report)
     struct comparison shown = {0};
     const char *state = NULL;
     struct texts data = {0};
+    int64_t records = -1;
 
     for (size_t i = 0; i < report->count; i++) {
         const struct cell *cell = &report->cells[i];
-        texts_add(&data, words_data(cell));
+        if (cell->state_count)
+            texts_add(&data, memory_text(cell->dataset ? cell->dataset : ""));
         for (size_t j = 0; j < cell->state_count; j++) {
+            int64_t these = ledger_records(cell, &cell->states[j]);
+            shown.records = shown.records || (records >= 0 && records != these);
+            records = these;
             shown.states = shown.states || (state && strcmp(state, cell->states[j].state) != 0);
             state = cell->states[j].state;
             shown.measured = shown.measured || !ledger_is_prediction(&cell->states[j]);
@@ -158,6 +174,8 @@ static void add_comparison(struct document *document, const struct report *repor
         table_column(&table, "state", false);
     if (shown.data)
         table_column(&table, "data", false);
+    if (shown.records)
+        table_column(&table, "records", true);
     table_column(&table, "payload", true);
     table_column(&table, "predicted", true);
     if (shown.measured) {
@@ -285,14 +303,6 @@ static void add_environment(struct document *document, const struct report *repo
     if (line.length)
         document_text(document, PART_LINE, "environment: %s", line.data);
     buffer_free(&line);
-}
-
-static size_t ledger_count(const struct report *report)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->count; i++)
-        count += report->cells[i].state_count;
-    return count;
 }
 
 void document_of_report(struct document *document, const struct report *report,

@@ -258,7 +258,7 @@ static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger
     json_object_set_new(object, "inputs", figures_value(&ledger->inputs));
     if (ledger->evidence.source || ledger->evidence.count)
         json_object_set_new(object, "evidence", evidence_value(&ledger->evidence));
-    if (ledger->block_count)
+    if (ledger->block_count && samples == SAMPLES_ALL)
         json_object_set_new(object, "blocks", blocks_value(ledger));
     for (size_t i = 0; i < ledger->note_count; i++)
         json_array_append_new(notes, text_value(ledger->notes[i]));

@@ -9,8 +9,8 @@
 #include "core/output.h"
 #include "ledger/ledger.h"
 
-/* Which raw figures JSON holds: those that were read; of them those alone that reports show again,
- * since others publish them; none. */
+/* Which raw figures JSON holds: those that were read, and the model's blocks; of the first those
+ * alone that reports show again, since others publish them; none. */
 enum samples { SAMPLES_ALL, SAMPLES_PUBLISHED, SAMPLES_NONE };
 extern const char *const samples_names[]; /* "all", ...; NULL-terminated */
 
