@@ -49,7 +49,7 @@ LIBRARY  = $(patsubst %.c,$(OBJECTS)/%.o,$(filter-out src/main.c,$(SOURCES)))
 UNITS    = $(patsubst tests/unit/%.c,$(OBJECTS)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 SERVER_UNITS = $(patsubst tests/servers/%.c,$(OBJECTS)/tests/servers/%,$(wildcard tests/servers/test_*.c))
 
-.PHONY: all run test test-servers servers bench samples units server-units install clean distclean setup setup-test format check-format
+.PHONY: all run test test-servers test-ycsb servers bench samples units server-units install clean distclean setup setup-test format check-format
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,7 +111,14 @@ servers:
 	@./setup.sh servers
 
 test-servers: setup-test
+	@./setup.sh ycsb
 	@tests/run.sh servers
+
+# Among test-servers; alone, it needs redis-3.2.6 of `make servers`.
+test-ycsb: setup-test
+	@./setup.sh ycsb
+	@./setup.sh servers redis-3.2.6
+	@tests/run.sh ycsb
 
 # The kept reports, made anew, a job after the other: some need servers of `make servers`, and the
 # largest 7 GB of memory. A job with cells of stores that tare doesn't know ends with 2.

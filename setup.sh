@@ -5,10 +5,11 @@ set -eu
 
 usage() {
   cat <<'END'
-usage: setup.sh packages [--test] [--servers]   install the Debian packages that are missing
+usage: setup.sh packages [--test] [--servers] [--java]   install the Debian packages that are missing
        setup.sh mongod                          see to a mongod: the one on PATH, else MongoDB 6.0.5 in ./build
        setup.sh corpora                         fetch what the tests of encodings read: documents, other people's
                                                 decoders, into ./build
+       setup.sh ycsb                            fetch the real YCSB generator and build a binding for it, into ./build
        setup.sh servers [NAME-VERSION...]       fetch or build the servers to measure (all, or those named)
        setup.sh list                            name and path of the servers that are ready
 END
@@ -22,6 +23,7 @@ run_packages=(gcc make libc6-dev pkg-config libhiredis-dev libmongoc-dev libbson
   libcbor-dev libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev
   libcmocka-dev redis-server python3 python3-pip unzip libcurl4 libssl3) # the last two: what mongod is linked with
 test_packages=(procps)                                       # tests look for processes that were left behind
+java_packages=(default-jdk-headless maven)                   # the real YCSB, beside which tare's load is held
 server_packages=(autoconf g++ liblzf1 libatomic1 libstdc++6) # old sources lack ./configure, Redis 8 is partly C++
 
 # ---- packages -------------------------------------------------------------------------------------------------------
@@ -43,7 +45,8 @@ packages() {
     case $1 in
     --test) wanted+=("${test_packages[@]}") ;;
     --servers) wanted+=("${server_packages[@]}") ;;
-    *) echo "setup.sh: packages: unknown option $1 (known: --test, --servers)" >&2; exit 1 ;;
+    --java) wanted+=("${java_packages[@]}") ;;
+    *) echo "setup.sh: packages: unknown option $1 (known: --test, --servers, --java)" >&2; exit 1 ;;
     esac
     shift
   done
@@ -417,6 +420,39 @@ get_npm() { # PACKAGE VERSION FILE SHA256: by npm, where there is one: tests alo
   tar -xzOf "$got" "package/$3" >"$stage/$name" || fail "can't unpack $3 from $got"
 }
 
+# ---- the real YCSB --------------------------------------------------------------------------------------------------
+
+# Its generator and the drivers of its bindings, from Maven by tests/ycsb/pom.xml, each jar of a known sum; the bindings
+# themselves are not published there, so those of tests/ycsb are compiled. All in build/ycsb, or nothing.
+ycsb() {
+  local stage=$build/ycsb.new log=$build/log/ycsb.log source=$PWD/tests/ycsb
+  command -v javac >/dev/null && command -v mvn >/dev/null || "$script" packages --java
+  mkdir -p "$build/log"
+  exec 9>"$build/setup.lock"
+  flock 9
+  if ! cmp -s <(ycsb_sum) "$build/ycsb/made-of"; then
+    rm -rf "$stage"
+    mkdir -p "$stage/classes"
+    : >"$log"
+    echo "setup.sh: fetching YCSB from Maven into build/ycsb"
+    mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -f "$source/pom.xml" \
+      -DoutputDirectory="$stage" >>"$log" 2>&1 || ycsb_failed "Maven could not get it"
+    (cd "$stage" && sha256sum --quiet -c "$source/jars.sha256") >>"$log" 2>&1 || ycsb_failed "a jar is not the one that is known"
+    javac -cp "$stage/*" -d "$stage/classes" "$source"/*.java >>"$log" 2>&1 || ycsb_failed "the binding did not compile"
+    ycsb_sum >"$stage/made-of"
+    rm -rf "$build/ycsb"
+    mv "$stage" "$build/ycsb"
+  fi
+  exec 9>&-
+}
+
+ycsb_sum() { cat tests/ycsb/pom.xml tests/ycsb/jars.sha256 tests/ycsb/*.java | sha256sum; }
+
+ycsb_failed() {
+  echo "setup.sh: ycsb: $1, see ${log#"$PWD/"}" >&2
+  exit 1
+}
+
 tests_python() { # the first on PATH may be one that has no pip
   local python
   for python in python3 /usr/bin/python3; do
@@ -441,6 +477,7 @@ make-server) make_server "$2" ;; # called by get
 mongod) see_to_mongod ;;
 servers) shift; all_servers "$@" ;;
 corpora) corpora ;;
+ycsb) ycsb ;;
 python) tests_python ;; # called by tests/run.sh
 list) list ;;
 *) usage >&2; exit 1 ;;

@@ -3,7 +3,8 @@
 #   tests/run.sh quick    unit and command-line tests (plain and with sanitizers), real servers
 #   tests/run.sh servers  every server that `make servers` got: the matrix, drawn shapes, and the
 #                         model's blocks beside those that a witness in the server counts; files of
-#                         5 GB
+#                         5 GB; the real YCSB's load beside tare's
+#   tests/run.sh ycsb     the last of these alone
 # Every test program prints TAP ("ok 1 - name"); a program that dies or prints nothing counts as
 # one failure.
 set -u
@@ -70,12 +71,19 @@ servers() {
   run "properties" python3 tests/servers/property.py ./tare --shapes 40
   run "large files" python3 tests/servers/large_file.py ./tare
   run "witness" python3 tests/witness/compare.py ./tare
+  run "the real YCSB" python3 tests/ycsb/compare.py ./tare
+}
+
+ycsb() {
+  build all
+  run "the real YCSB" python3 tests/ycsb/compare.py ./tare
 }
 
 case $suite in
 quick) quick ;;
 servers) servers ;;
-*) echo "usage: tests/run.sh quick|servers" >&2; exit 1 ;;
+ycsb) ycsb ;;
+*) echo "usage: tests/run.sh quick|servers|ycsb" >&2; exit 1 ;;
 esac
 if [ "$skipped" -gt 0 ]; then
   echo "$passed passed, $failed failed, $skipped skipped"
