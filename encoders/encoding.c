@@ -28,6 +28,7 @@ extern const struct shape_kind shape_redis_string;
 extern const struct shape_kind shape_redis_bucket;
 extern const struct shape_kind shape_redis_list;
 extern const struct shape_kind shape_redis_stream;
+extern const struct shape_kind shape_redis_json;
 extern const struct shape_kind shape_mongodb_document;
 extern const struct shape_kind shape_mongodb_blob;
 extern const struct shape_kind shape_memory_bytes;
@@ -37,19 +38,13 @@ extern const struct shape_kind shape_null_hash;
 extern const struct shape_kind shape_null_string;
 
 const struct shape_kind *const shape_kinds[] = {
-    &shape_redis_hash,
-    &shape_redis_string,
-    &shape_redis_bucket,
-    &shape_redis_list,
-    &shape_redis_stream,
-    &shape_mongodb_document,
-    &shape_mongodb_blob,
-    &shape_memory_bytes,
-    &shape_memory_json,
-    &shape_memory_objects,
-    &shape_null_hash,
-    &shape_null_string,
-    NULL,
+    &shape_redis_hash,       &shape_redis_string,
+    &shape_redis_bucket,     &shape_redis_list,
+    &shape_redis_stream,     &shape_redis_json,
+    &shape_mongodb_document, &shape_mongodb_blob,
+    &shape_memory_bytes,     &shape_memory_json,
+    &shape_memory_objects,   &shape_null_hash,
+    &shape_null_string,      NULL,
 };
 
 #define STEP_KINDS_COUNT  (sizeof step_kinds / sizeof step_kinds[0])

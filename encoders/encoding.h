@@ -93,6 +93,8 @@ struct shape_kind {
      * is given; 0 is all of them. batch_most 0: an object a record, no number is taken. */
     int64_t batch_most, batch_default;
     enum object_type holds; /* the type of the objects that hold records */
+    /* A module that the server needs for them, by its file's name; NULL: none. */
+    const char *module;
     /* Settings that the server of this cell needs, by the server's own names
      * (@listpack: hash-max-listpack-value). largest: figures of the data's first records
      * ("elements", "element.bytes": the largest seen). May be NULL. */

@@ -84,6 +84,10 @@ int shape_decode_list(const struct encoding *encoding, struct arena *arena,
                       const struct object *object, const struct record *like, struct item *item,
                       struct tare_error *error);
 
+/* Reads JSON into the arena. */
+int shape_read_json(struct slice text, struct arena *arena, struct value *value,
+                    struct tare_error *error);
+
 /* @listpack: raises the limits of packed hashes so that the records, or the batches of them, fit.
  */
 void shape_listpack_settings(const struct encoding *encoding, const struct figures *largest,

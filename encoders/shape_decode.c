@@ -29,8 +29,8 @@ static int read_double(struct slice text, double *real, struct tare_error *error
                : not_its_type(text, "a real number", error);
 }
 
-static int read_json(struct slice text, struct arena *arena, struct value *value,
-                     struct tare_error *error)
+int shape_read_json(struct slice text, struct arena *arena, struct value *value,
+                    struct tare_error *error)
 {
     struct json_reader reader = {0};
     size_t place = 0;
@@ -69,7 +69,7 @@ static int read_value(struct slice text, const struct value *like, struct arena 
                                     .as.text = slice_copy(arena, text.bytes, text.length)};
             return 0;
         }
-        return read_json(text, arena, value, error);
+        return shape_read_json(text, arena, value, error);
     }
     return error_set(error, TARE_USAGE, "a value without a type");
 }

@@ -4,9 +4,10 @@
 #include <string.h>
 
 extern const struct probe_kind probe_redis_info, probe_redis_memory_stats, probe_redis_malloc_stats,
-    probe_redis_config, probe_redis_rdb_file, probe_mongodb_build_info, probe_mongodb_command_line,
-    probe_mongodb_server_status, probe_mongodb_db_stats, probe_mongodb_coll_stats, probe_null,
-    probe_memory, probe_glibc_heap, probe_process_status, probe_process_smaps;
+    probe_redis_config, probe_redis_rdb_file, probe_redis_json, probe_mongodb_build_info,
+    probe_mongodb_command_line, probe_mongodb_server_status, probe_mongodb_db_stats,
+    probe_mongodb_coll_stats, probe_null, probe_memory, probe_glibc_heap, probe_process_status,
+    probe_process_smaps;
 
 /* The server's own words first, the pages last: reading the pages changes nothing, while a
  * command's reply may grow a buffer. INFO comes after the other commands for the same reason. */
@@ -16,6 +17,7 @@ const struct probe_kind *const probe_kinds[] = {
     &probe_redis_info,
     &probe_redis_config,
     &probe_redis_rdb_file,
+    &probe_redis_json,
     &probe_redis_memory_stats,
     &probe_redis_malloc_stats,
     &probe_mongodb_build_info,

@@ -112,6 +112,8 @@ int corridor_settings(struct corridor *corridor, struct figures *settings, struc
         encoding->shape->server_settings(encoding, &figures, settings);
         figures_free(&figures);
     }
+    if (encoding->shape->module)
+        figures_text(settings, "loadmodule", encoding->shape->module);
     return cell_server_settings(selection, corridor->request->server.kind, settings, error);
 }
 

@@ -17,7 +17,8 @@ enum object_type {
     OBJECT_ZSET,
     OBJECT_STREAM,   /* elements are the fields and values of its entries */
     OBJECT_DOCUMENT, /* a BSON document; _id and key stand in body */
-    OBJECT_TREE      /* a tree of values: body is it in MessagePack (tree.h) */
+    OBJECT_TREE,     /* a tree of values: body is it in MessagePack (tree.h) */
+    OBJECT_JSON      /* a value that is kept as a tree; body is the JSON that it is sent as */
 };
 
 /* A hash's field and value; a sorted set's member (name) and score; a list's
@@ -50,6 +51,18 @@ struct stream_entry {
     size_t elements;
 };
 
+enum json_node_type { NODE_PLAIN, NODE_INTEGER, NODE_DOUBLE, NODE_TEXT, NODE_ARRAY, NODE_OBJECT };
+
+/* A value inside an object of type OBJECT_JSON. */
+struct json_node {
+    enum json_node_type type; /* NODE_PLAIN: null, true, false */
+    bool named;               /* a member: it has a name */
+    struct slice name;
+    struct slice text; /* NODE_TEXT: the text; of numbers and plain ones the length alone */
+    int64_t integer;   /* NODE_INTEGER */
+    size_t children;   /* of an array or object: values right inside it */
+};
+
 int64_t counted_sum(const struct counted *counted);
 void counted_add(struct counted *to, const struct counted *from);
 
@@ -67,6 +80,8 @@ struct object {
     size_t element_count;
     const struct stream_entry *entries; /* of a stream, in order */
     size_t entry_count;
+    const struct json_node *nodes; /* OBJECT_JSON: its values, each before those inside it */
+    size_t node_count;
     int64_t ttl_seconds; /* 0: none */
     /* True: the elements are added to one object that many records share (YCSB's
      * _indices); the model lets it grow. False: the object is whole and new. */

@@ -58,6 +58,7 @@ static struct model *open(const struct build *build, const struct figures *setti
     blocks_open(&redis->blocks, &redis->model.build);
     blocks_open(&redis->reading, &redis->model.build);
     blocks_open(&redis->once, &redis->model.build);
+    redis_texts_open(&redis->texts, &redis->model.build);
     return &redis->model;
 }
 
@@ -122,6 +123,7 @@ static void close(struct model *model)
     blocks_free(&redis->blocks);
     blocks_free(&redis->once);
     blocks_free(&redis->reading);
+    redis_texts_close(&redis->texts);
     free(redis);
 }
 
@@ -361,6 +363,8 @@ static void predict_notes(const struct redis_model *redis, struct prediction *pr
     if (!redis->layout->verified)
         prediction_note(prediction, "the layout of %s %s was verified on no server", build->store,
                         redis->layout->range);
+    if (redis->texts.objects > 0)
+        prediction_note(prediction, "RedisJSON's values are laid out as in its version 2.8");
     if (strcmp(redis->blocks.allocator->name, "generic") == 0)
         prediction_note(prediction,
                         "no model of allocator '%s': requests are taken as multiples of 16",
@@ -387,6 +391,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     blocks_merge(blocks, &redis->once);
     for (size_t i = 0; i < redis->wholes_count; i++)
         redis_growing_blocks(&redis->wholes[i], redis, factor, read, blocks);
+    double texts_low = 0, texts_high = 0;
+    redis_texts_blocks(&redis->texts, factor, blocks, &texts_low, &texts_high);
     if (sampled == records && llround(blocks->content) != counted)
         return error_set(error, TARE_USAGE,
                          "the model of %s holds %lld bytes of content where the encoding counted "
@@ -420,10 +426,15 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
         if (accounts[i] == branching && (low < 0 || high > 0))
             amounts_add_range(&prediction->amounts, accounts[i], BASIS_MODELLED, bytes,
                               bytes + llround(low), bytes + llround(high));
+        else if (accounts[i] == &account_json_strings && (texts_low < 0 || texts_high > 0))
+            amounts_add_range(&prediction->amounts, accounts[i], BASIS_MODELLED, bytes,
+                              bytes + llround(texts_low), bytes + llround(texts_high));
         else if (bytes)
             amounts_add(&prediction->amounts, accounts[i], BASIS_MODELLED, bytes);
     }
     amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, llround(blocks->rounding));
+    low += texts_low;
+    high += texts_high;
     prediction->allocated = counted + amounts_sum(&prediction->amounts);
     if (records > 0) {
         int64_t noise = prediction->allocated / 1000 > NOISE ? prediction->allocated / 1000 : NOISE;
@@ -562,6 +573,7 @@ static int state_inputs(struct model *model, const struct figures *base, const s
 static const struct published published[] = {
     {"used_memory", {"info.memory.used_memory"}, 1, &account_total_allocated, false},
     {"used_memory_peak", {"info.memory.used_memory_peak"}, 1, &account_total_allocated, false},
+    {"JSON.DEBUG MEMORY", {"json.debug.memory"}, 1, &account_total_allocated, false},
     {"MEMORY STATS dataset", {"memory.stats.dataset.bytes"}, 1, &account_total_allocated, false},
     {"used_memory_rss", {"info.memory.used_memory_rss"}, 1, &account_total_resident, false},
     {"VmRSS", {"status.VmRSS"}, 1, &account_total_resident, false},
@@ -589,10 +601,17 @@ static size_t limits(const struct model *model, const struct object *object,
     return 2;
 }
 
+/* RedisJSON 2.8 is made for 7.2 (Cargo.toml); 7.0 has what it asks for, 6.2 not. */
+#define JSON_FROM 70000
+
 int redis_takes(const struct build *build, enum object_type type, struct tare_error *error)
 {
     if (type == OBJECT_STREAM && !redis_stream_layout_of(build))
         return error_set(error, TARE_USAGE, "%s %s has no streams: they came with Redis 5.0",
+                         build->store, build->version);
+    if (type == OBJECT_JSON && build->number < JSON_FROM)
+        return error_set(error, TARE_USAGE,
+                         "%s %s does not load RedisJSON 2.8, which takes Redis 7.0 and later",
                          build->store, build->version);
     return 0;
 }

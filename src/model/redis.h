@@ -194,6 +194,23 @@ struct redis_stream {
     struct blocks blocks;           /* listpacks before it, and the tree beside the path */
 };
 
+/* So many objects had so many different texts. */
+struct redis_texts_mark {
+    int64_t objects, count;
+};
+
+/* The different texts of RedisJSON's values, of which each is held once. */
+struct redis_texts {
+    uint64_t *entries; /* open addressing: hashes */
+    size_t size;
+    int64_t count; /* different ones */
+    double bytes;  /* of all as often as they were seen: content */
+    struct blocks different;
+    int64_t objects, of_first;        /* objects so far; count after the first */
+    struct redis_texts_mark marks[3]; /* at the last powers of two, the last one first */
+    struct blocks fresh[2];           /* of texts new since the last mark, and the one before it */
+};
+
 /* An object that many records go into, one after another. */
 struct redis_growing {
     enum object_type type;
@@ -237,6 +254,7 @@ struct redis_model {
     size_t hashes_index_size;
     struct redis_shared *shared;
     size_t shared_count, shared_capacity;
+    struct redis_texts texts;
     struct redis_growing batch;   /* the one that records go into, of those of N records */
     struct redis_growing *wholes; /* those that hold all records */
     size_t wholes_count, wholes_capacity;
@@ -289,6 +307,19 @@ void redis_stream_end(const struct redis_stream *stream, const struct redis_mode
 /* What reading it from an RDB file adds to redis_stream_end() as it was written. */
 void redis_stream_reading(const struct redis_stream *stream, const struct redis_model *redis,
                           struct blocks *blocks);
+
+/* redis_json.c */
+void redis_texts_open(struct redis_texts *texts, const struct build *build);
+void redis_texts_close(struct redis_texts *texts);
+void redis_add_json(struct redis_model *redis, const struct object *object);
+/* The blocks of all texts where there are `factor` times as many objects, with their table. *low
+ * and *high grow by what other numbers of different texts would add. */
+void redis_texts_blocks(const struct redis_texts *texts, double factor, struct blocks *blocks,
+                        double *low, double *high);
+
+/* Says what RedisJSON itself says of its values, where a probe asked it, beside the model. */
+void redis_json_note(const struct figures *end, const struct blocks *blocks,
+                     struct measurement *measurement);
 
 /* redis_batches.c */
 void redis_growing_open(struct redis_growing *growing, const struct redis_model *redis,

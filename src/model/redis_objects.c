@@ -176,15 +176,18 @@ int redis_add_object(struct redis_model *redis, const struct object *object,
         redis_add_to_batch(redis, object);
         return 0;
     }
-    if (object->shared || (object->type != OBJECT_STRING && object->type != OBJECT_HASH))
+    if (object->shared || (object->type != OBJECT_STRING && object->type != OBJECT_HASH &&
+                           object->type != OBJECT_JSON))
         return error_set(error, TARE_USAGE,
                          "the model of %s has no layout yet for objects other than strings, "
-                         "hashes, lists, streams and an index's sorted set",
+                         "hashes, lists, streams, RedisJSON's values and an index's sorted set",
                          redis->model.build.store);
     redis->keys++;
     redis->expiring += object->ttl_seconds != 0;
     if (object->type == OBJECT_STRING)
         add_string(redis, object);
+    else if (object->type == OBJECT_JSON)
+        redis_add_json(redis, object);
     else
         redis_add_hash(redis, object);
     return 0;

@@ -262,7 +262,8 @@ static void add_growth(struct measurement *measurement, const struct account *ac
 /* An empty server's allocator has active pages that were never touched: slabs of which a few blocks
  * are in use, and caches of threads that were filled in batches. What a load puts there doesn't
  * make active grow, but it makes pages resident: as much as allocated grew beyond active, as far as
- * the base's active pages and metadata were not resident. */
+ * the base's active pages and metadata were not resident. Active pages that were freed since are
+ * counted as dirty, touched or not: so much less. */
 static int64_t touched_later(const struct build *build, const struct figures *base, int64_t beyond)
 {
     static const char *const slabs[] = {"curslabs", NULL};
@@ -305,12 +306,15 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
         has_metadata ? page_map_element(build, count, metadata_stat) : PAGE_MAP_ELEMENT;
     amounts_add(amounts, &account_allocator_metadata, BASIS_MODELLED,
                 metadata(build, count, active, element));
+    int64_t dirty = 0;
+    bool has_dirty = has_metadata && growth(base, end, "malloc.resident", &resident);
+    if (has_dirty)
+        dirty = resident - active - metadata_stat;
     amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
                 untouched(build, &prediction->blocks) +
-                    touched_later(build, base, measurement->allocated - active));
-    if (has_metadata && growth(base, end, "malloc.resident", &resident))
-        amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED,
-                    resident - active - metadata_stat);
+                    touched_later(build, base, measurement->allocated - active - dirty));
+    if (has_dirty)
+        amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED, dirty);
 }
 
 /* A thread's arena reserves as much address space at once (glibc, arena.c, HEAP_MAX_SIZE). */
@@ -381,6 +385,7 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         add_growth(measurement, &account_mapped_files, base, end, files);
         add_growth(measurement, &account_stacks, base, end, stacks);
     }
+    redis_json_note(end, &prediction->blocks, measurement);
     if (figures_get(end, "info.memory.lazyfree_pending_objects") > 0)
         measurement_note(measurement, "the server still had objects to free in the background");
     if (figures_get(end, "info.memory.active_defrag_running") > 0)

@@ -231,6 +231,36 @@ static int identify(struct redis *redis, struct tare_error *error)
 /* 7.0 has DEBUG (step reload) only where it is asked for (config.c, enable-debug-command). */
 #define DEBUG_ASKED_FOR 70000
 
+/* Setting: a module's file, or its name where it is beside the server. */
+#define MODULE "loadmodule"
+
+/* The whole path of a module, since a server runs in a folder of its own: of its file, or of one
+ * beside the program or beside what a link of that name leads to. */
+static char *find_module(const struct redis *redis, const char *program, const char *module,
+                         struct tare_error *error)
+{
+    char *real = realpath(program, NULL), *found = NULL;
+    const char *const programs[] = {program, real};
+    if (strchr(module, '/'))
+        found = realpath(module, NULL);
+    for (size_t i = 0; !strchr(module, '/') && !found && i < 2; i++) {
+        const char *slash = programs[i] ? strrchr(programs[i], '/') : NULL;
+        if (!slash)
+            continue;
+        char *path = memory_format("%.*s/%s", (int)(slash - programs[i]), programs[i], module);
+        found = realpath(path, NULL);
+        free(path);
+    }
+    free(real);
+    if (!found)
+        error_set(error, TARE_STORE,
+                  "'%s': no module '%s' is %s; '--set " MODULE "=PATH' names it, and '--server "
+                  "redis=7.4.1' of 'make servers' has it",
+                  redis->store.address, module,
+                  strchr(module, '/') ? "there" : "beside the server");
+    return found;
+}
+
 static void add_argument(char **arguments, size_t *count, const char *text)
 {
     arguments[(*count)++] = memory_text(text);
@@ -282,12 +312,19 @@ static int start(struct redis *redis, const char *program, const struct figures 
     for (size_t i = 0; i < settings->count; i++) {
         char *name = setting_name(settings->items[i].name, build.number);
         char *value = setting_value(&settings->items[i]);
+        if (strcmp(name, MODULE) == 0) {
+            char *module = find_module(redis, path, value, error);
+            free(value);
+            value = module;
+            redis->json = true;
+        }
+        failed = failed || !value;
         arguments[count++] = memory_format("--%s", name);
         arguments[count++] = value;
         free(name);
     }
     free(path);
-    return process_start(&redis->process, arguments, error);
+    return failed ? -1 : process_start(&redis->process, arguments, error);
 }
 
 /* Until the started server answers; one that loads nothing does so in some milliseconds. */
@@ -363,6 +400,21 @@ static int config_set(struct redis *redis, const char *name, const char *value,
     return 0;
 }
 
+/* Whether a server that tare didn't start knows RedisJSON's commands. */
+static int need_module(struct redis *redis, const char *module, struct tare_error *error)
+{
+    redisReply *reply = redis_line(redis, "COMMAND INFO JSON.SET", error);
+    if (!reply)
+        return -1;
+    bool known = reply->type == REDIS_REPLY_ARRAY && reply->elements == 1 &&
+                 reply->element[0]->type == REDIS_REPLY_ARRAY;
+    freeReplyObject(reply);
+    return known ? 0
+                 : error_set(error, TARE_STORE,
+                             "%s: this cell needs the module %s, which the server has not loaded",
+                             redis->store.address, module);
+}
+
 /* Settings of a server that tare didn't start: only where allowed, and remembered. */
 static int change_settings(struct redis *redis, const struct figures *settings,
                            struct tare_error *error)
@@ -371,6 +423,15 @@ static int change_settings(struct redis *redis, const struct figures *settings,
         char *name = setting_name(settings->items[i].name, redis->version);
         char *value = setting_value(&settings->items[i]);
         char *old = NULL;
+        if (strcmp(name, MODULE) == 0) { /* which a server of someone else's has, or not */
+            int missing = need_module(redis, value, error);
+            free(name);
+            free(value);
+            if (missing)
+                return -1;
+            redis->json = true;
+            continue;
+        }
         int failed = config_get(redis, name, &old, error);
         bool differs = !failed && strcmp(old, value) != 0;
         if (differs && !redis->store.limits.allow_config)
@@ -477,8 +538,7 @@ int redis_describe(struct store *store, struct build *build, struct tare_error *
 
 /* ---- warming up ---------------------------------------------------------------------------- */
 
-/* A name that no data set makes; removed before anything is measured. */
-#define DUMMY_KEY "tare:warm-up"
+#define DUMMY_KEY REDIS_DUMMY_KEY
 
 /* One command on the control connection whose answer doesn't matter: an older server may not know
  * it. From 7.0 on its first call allocates a latency histogram, which must be in the base. */
@@ -520,8 +580,16 @@ static void call_writes(struct redis *redis)
         "DBSIZE",
         "TYPE " DUMMY_KEY,
     };
+    static const char *const json[] = {
+        "JSON.SET " DUMMY_KEY " $ 1",
+        "JSON.GET " DUMMY_KEY,
+        "DEL " DUMMY_KEY,
+    };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (call(redis, lines[i]))
+            return;
+    for (size_t i = 0; i < sizeof json / sizeof json[0] && redis->json; i++)
+        if (call(redis, json[i]))
             return;
 }
 
@@ -793,7 +861,8 @@ static int read_key(struct redis *redis, const char *key, size_t length, struct 
         size_t words;
     } reads[] = {{"string", "GET", {0}, 2},          {"hash", "HGETALL", {0}, 2},
                  {"list", "LRANGE", {"0", "-1"}, 4}, {"set", "SMEMBERS", {0}, 2},
-                 {"zset", "ZRANGE", {"0", "-1"}, 4}, {"stream", "XRANGE", {"-", "+"}, 4}};
+                 {"zset", "ZRANGE", {"0", "-1"}, 4}, {"stream", "XRANGE", {"-", "+"}, 4},
+                 {"ReJSON-RL", "JSON.GET", {0}, 2}};
     const char *ask[] = {"TYPE", key};
     size_t ask_lengths[] = {4, length};
     redisReply *type = redis_command(redis, 2, ask, ask_lengths, error);

@@ -50,6 +50,7 @@ struct redis {
     struct redis_loader *loader;
     FILE *keys;           /* of a server that tare didn't start: every key written, for close() */
     char *shared_key;     /* the last shared object whose key is in it */
+    bool json;            /* the cell needs RedisJSON, and the server has it */
     bool wrote;           /* something is in keys */
     int64_t finished;     /* keys for which a rehash was driven to its end */
     int64_t process_id;   /* of INFO: of another namespace where the server runs in a container */
@@ -74,6 +75,9 @@ void redis_find_process(struct redis *redis, const char *program);
 /* Through an RDB file (redis_restart.c): the store's members of these names. */
 int redis_reload(struct store *store, struct tare_error *error);
 int redis_restart(struct store *store, struct tare_error *error);
+
+/* A name that no data set makes; removed before anything is measured. */
+#define REDIS_DUMMY_KEY "tare:warm-up"
 
 /* Loading (redis_load.c). */
 int redis_load_open(struct store *store, struct tare_error *error);
@@ -107,6 +111,7 @@ int redis_steady(struct store *store, struct tare_error *error);
 int redis_read_all(struct store *store, int64_t *count, struct tare_error *error);
 int redis_sample(struct store *store, int64_t count, store_object_sink *sink, void *context,
                  int64_t *keys, int64_t *skipped, struct tare_error *error);
+int redis_value_memory(struct store *store, struct figures *figures, struct tare_error *error);
 int redis_ask(struct store *store, const char *question, const char *prefix,
               struct figures *figures, struct tare_error *error);
 int redis_build_of_version_text(const char *program, const char *text, struct build *build,
@@ -126,7 +131,7 @@ void redis_close(struct store *store);
     .ask_branch = redis_ask_branch, .load_open = redis_load_open, .put = redis_put,                \
     .flush = redis_flush, .load_close = redis_load_close, .settle = redis_settle,                  \
     .glance = redis_glance, .steady = redis_steady, .read_all = redis_read_all,                    \
-    .sample = redis_sample, .reload = redis_reload, .restart = redis_restart,                      \
-    .restarts_empty = true, .ask = redis_ask, .close = redis_close
+    .sample = redis_sample, .value_memory = redis_value_memory, .reload = redis_reload,            \
+    .restart = redis_restart, .restarts_empty = true, .ask = redis_ask, .close = redis_close
 
 #endif

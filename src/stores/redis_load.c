@@ -147,6 +147,13 @@ int redis_wire(struct buffer *out, const struct object *object)
     case OBJECT_SET:
         wire_names(out, "SADD", object);
         break;
+    case OBJECT_JSON:
+        wire_number(out, '*', 4);
+        wire_text(out, "JSON.SET");
+        wire_word(out, object->key.bytes, object->key.length);
+        wire_text(out, "$");
+        wire_word(out, object->body.bytes, object->body.length);
+        break;
     case OBJECT_DOCUMENT:
     case OBJECT_TREE:
         return 0;

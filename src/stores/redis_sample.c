@@ -1,6 +1,7 @@
 /* Sampling a Redis or Valkey database, read only: keys by SCAN, as objects
  * with the lengths of what they hold. SCAN goes through the key table in the
  * order of hashes, so that its first keys are as good as any. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,5 +150,58 @@ int redis_sample(struct store *store, int64_t count, store_object_sink *sink, vo
     } while (!failed && strcmp(cursor, "0") != 0 && sampler.taken + sampler.skipped < count);
     free(cursor);
     *skipped = sampler.skipped;
+    return failed;
+}
+
+/* Keys that JSON.DEBUG MEMORY is asked of: SCAN gives them in the order of hashes. */
+#define JSON_KEYS "1000"
+
+/* Adds what is said of one key, where it holds a value of RedisJSON. */
+static int add_json_memory(struct redis *redis, struct slice key, int64_t *keys, int64_t *bytes,
+                           struct tare_error *error)
+{
+    const char *words[] = {"JSON.DEBUG", "MEMORY", key.bytes};
+    size_t lengths[] = {strlen(words[0]), strlen(words[1]), key.length};
+    struct tare_error why;
+    redisReply *reply = redis_command(redis, 3, words, lengths, &why);
+    if (!reply && !redis->control) {
+        *error = why;
+        return -1;
+    }
+    bool told = reply && reply->type == REDIS_REPLY_INTEGER && reply->integer > 0;
+    *keys += told;
+    *bytes += told ? reply->integer : 0;
+    if (reply)
+        freeReplyObject(reply);
+    return 0;
+}
+
+int redis_value_memory(struct store *store, struct figures *figures, struct tare_error *error)
+{
+    struct redis *redis = (struct redis *)store;
+    int64_t keys = 0, bytes = 0, all;
+    if (!redis->json)
+        return 0;
+    const char *words[] = {"SCAN", "0", "COUNT", JSON_KEYS};
+    redisReply *size = redis_line(redis, "DBSIZE", error);
+    redisReply *scan = size ? redis_command(redis, 4, words, NULL, error) : NULL;
+    all = size ? size->integer : 0;
+    if (size)
+        freeReplyObject(size);
+    if (!scan)
+        return -1;
+    /* Asked once of a key that isn't there: in the base, the first call leaves its traces. */
+    int failed = add_json_memory(redis, slice_text(REDIS_DUMMY_KEY), &keys, &bytes, error);
+    const redisReply *found = scan->elements == 2 ? scan->element[1] : NULL;
+    for (size_t i = 0; !failed && found && i < found->elements; i++)
+        failed = add_json_memory(redis, slice_of(found->element[i]->str, found->element[i]->len),
+                                 &keys, &bytes, error);
+    if (!failed && keys) {
+        figures_integer(figures, "json.debug.keys", keys);
+        figures_integer(figures, "json.debug.bytes", bytes);
+        figures_integer(figures, "json.debug.memory",
+                        llround((double)bytes / (double)found->elements * (double)all));
+    }
+    freeReplyObject(scan);
     return failed;
 }

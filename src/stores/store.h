@@ -131,6 +131,9 @@ struct store_kind {
      * that aren't read, or too large to be. May be NULL. */
     int (*sample)(struct store *store, int64_t count, store_object_sink *sink, void *context,
                   int64_t *keys, int64_t *skipped, struct tare_error *error);
+    /* What the server says of the memory of single values, where that is asked key by key. For a
+     * probe; may be NULL. */
+    int (*value_memory)(struct store *store, struct figures *figures, struct tare_error *error);
     /* Writes all to a file and reads it back in the same process (step reload); may be NULL. */
     int (*reload)(struct store *store, struct tare_error *error);
     /* Stops and starts the program again on the same folder (step restart); may be NULL. */

@@ -23,6 +23,11 @@ CELLS = (("ycsb", ENCODINGS, 1.0),
          ("player", ("redis:hash@ttl=864000",), 1.0),
          ("kv:minlength=20,maxlength=20,keyprefix=session:", ("redis:string",), 1.0),
          ("kv", ("redis:string", "redis:string@ttl=864000"), 0.1))
+# RedisJSON's values, of the module that redis-7.4.1 comes with; it takes 7.0 and later.
+JSON_CELLS = (("player:varied", ("redis:json", "redis:json+short", "redis:json@ttl=864000"), 1.0),
+              ("entity", ("redis:json",), 1.0), ("ycsb", ("redis:json",), 1.0),
+              ("article", ("redis:json",), 0.05))
+JSON_MODULE = "rejson.so"
 # The reference's own noise: on 7.0.15 and 7.4.1 its bases held 27,448 bytes of clients that its ends
 # did not, in every shape alike.
 REFERENCE_FLOOR = 32 * 1024
@@ -127,10 +132,10 @@ def result(name, problems, remark):
     return name, "\n".join(problems) or None, remark
 
 
-def redis_cells(server, dataset, encodings, records):
+def redis_cells(server, dataset, encodings, records, more=()):
     def job(tare):
         results = []
-        for cell in s.weigh(tare, server, records, ",".join(encodings), dataset):
+        for cell in s.weigh(tare, server, records, ",".join(encodings), dataset, more=more):
             problems = []
             may_have_band = cell.json["allocator"] == "libc" and server.name != "redis-6.2.14"
             if cell.band() and not may_have_band:
@@ -205,14 +210,35 @@ def rehashed(server):
     return job
 
 
-def missing(name):
+def json_module(there):
+    """The module's path, or None."""
+    for server in there:
+        path = os.path.join(os.path.dirname(server.program), JSON_MODULE)
+        if server.name == "redis-7.4.1" and os.path.exists(path):
+            return path
+    return None
+
+
+def json_jobs(server, records, module):
+    if server.kind == "redis" and int(server.version.split(".")[0]) < 7:
+        return []
+    name = "%s, RedisJSON" % server.name
+    if not module:
+        return [(name, missing("redis-7.4.1 with " + JSON_MODULE, "redis-7.4.1"))]
+    return [("%s, %s" % (name, dataset),
+             redis_cells(server, dataset, encodings, int(records * share),
+                         ("--set", "loadmodule=" + module)))
+            for dataset, encodings, share in JSON_CELLS]
+
+
+def missing(name, wanted=None):
     def job(tare):
-        raise Skip("%s is not there: 'make servers' or './setup.sh servers %s' gets it" % (name,
-                                                                                          name))
+        raise Skip("%s is not there: 'make servers' or './setup.sh servers %s' gets it" %
+                   (name, wanted or name))
     return job
 
 
-def jobs_of(server, options, reference):
+def jobs_of(server, options, reference, module):
     jobs = []
     if server.kind == "mongodb":
         for engine in ("memory", "disk"):
@@ -221,6 +247,7 @@ def jobs_of(server, options, reference):
     for dataset, encodings, share in CELLS:
         jobs.append(("%s, %s" % (server.name, dataset),
                      redis_cells(server, dataset, encodings, int(options.records * share))))
+    jobs += json_jobs(server, options.records, module)
     jobs.append(("%s, rehashed" % server.name, rehashed(server)))
     rows = [r for r in reference if r["family"] == server.kind and r["server"] == server.version
             and server.name == "%s-%s" % (server.kind, server.version)]
@@ -237,7 +264,7 @@ def main():
     jobs = []
     for server in there:
         if not options.server or server.name in options.server:
-            jobs += jobs_of(server, options, reference)
+            jobs += jobs_of(server, options, reference, json_module(there))
     jobs += [(name, missing(name)) for name in absent
              if not options.server or name in options.server]
     return run_jobs(jobs, Tare(options.program), options.parallel)

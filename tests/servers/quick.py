@@ -511,7 +511,22 @@ def settings_reach_the_server(tare):
     assert "mongodb" not in settings, settings
 
 
-TESTS = [settings_reach_the_server, redis_reloads_and_restarts,
+def a_server_without_the_module_is_told(tare):
+    """redis:json needs RedisJSON; a server of someone else's is asked for it, and left alone."""
+    one_line(tare.run("run", "-n", "10", "-q", "-e", "redis:json", "--server",
+                      "redis=redis-server"), 2, "no module 'rejson.so' is beside the server",
+             "--set loadmodule=PATH")
+    one_line(tare.run("run", "-n", "10", "-q", "-e", "redis:json", "--server",
+                      "redis=redis-server", "--set", "loadmodule=/no/such.so"), 2,
+             "no module '/no/such.so' is there")
+    with RedisServer(tare) as server:
+        one_line(tare.run("run", "-n", "10", "-q", "-e", "redis:json", "--server",
+                          "redis=redis://127.0.0.1:%d" % server.port), 2,
+                 "needs the module rejson.so, which the server has not loaded")
+        assert server.client("dbsize").strip() == "0"
+
+
+TESTS = [a_server_without_the_module_is_told, settings_reach_the_server, redis_reloads_and_restarts,
          steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
          every_encoding_closes, a_process_of_its_own_holds_records, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,

@@ -87,10 +87,10 @@ def must(tare, *arguments):
     return run
 
 
-def weigh(tare, server, records, encodings, dataset, engine=None, seed=1):
+def weigh(tare, server, records, encodings, dataset, engine=None, seed=1, more=()):
     """Runs the encodings on fresh servers and plans the same; the list of Cells."""
     what = ["-n", str(records), "-d", dataset, "-e", encodings, "--server", server.option(engine),
-            "--seed", str(seed), "-q"]
+            "--seed", str(seed), "-q", *more]
     paths = [scratch_name(tare, s) for s in ("run.csv", "run.json", "plan.csv", "given.csv")]
     csv_path, json_path, plan_path, given_path = paths
     try:

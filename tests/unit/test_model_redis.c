@@ -744,6 +744,138 @@ static void a_full_key_table_grows_where_the_cron_lets_it(void **state)
     }
 }
 
+#define JSON_VALUES 1000
+
+/* {"NAME": value} or with more members; %d in a text is the object's number. */
+struct json_shape {
+    size_t members;           /* "a", "b", ... */
+    enum json_node_type type; /* of each */
+    int64_t integer;          /* also how many numbers an array has */
+    const char *text;         /* of a text, or as the number is written */
+    int64_t allocated;        /* of JSON_VALUES of them */
+};
+
+static void add_json(struct model *model, const struct json_shape *shape, int64_t number,
+                     int64_t *counted)
+{
+    static const char names[] = "abcdefghijklmnopqrstuvwxyz";
+    struct json_node nodes[64], *next = nodes;
+    char key[16], text[200];
+    struct object object = {.type = OBJECT_JSON, .nodes = nodes};
+    snprintf(key, sizeof key, "k%05d", (int)number);
+    snprintf(text, sizeof text, shape->text, (int)number);
+    object.key = slice_text(key);
+    object.counted.key = (int64_t)object.key.length;
+    *next++ = (struct json_node){.type = NODE_OBJECT, .children = shape->members};
+    for (size_t i = 0; i < shape->members; i++) {
+        *next = (struct json_node){.type = shape->type, .named = true, .name = {names + i, 1}};
+        object.counted.field_names++;
+        if (shape->type == NODE_ARRAY) {
+            next++->children = (size_t)shape->integer;
+            for (int64_t j = 0; j < shape->integer; j++) {
+                *next++ = (struct json_node){.type = NODE_INTEGER, .text = {NULL, 1}};
+                object.counted.values++;
+            }
+            continue;
+        }
+        next->integer = shape->integer;
+        next->text = slice_text(text);
+        object.counted.values += (int64_t)next++->text.length;
+    }
+    object.node_count = (size_t)(next - nodes);
+    struct tare_error error = {0};
+    if (model->kind->add(model, &object, &error))
+        fail_msg("%s", error.message);
+    *counted += counted_sum(&object.counted);
+}
+
+/* Growth of used_memory as it was measured in a redis-server 7.4.1 with RedisJSON 2.8.3, over 1,000
+ * values in a database that had held as many before. */
+static void json_values_are_as_measured(void **state)
+{
+    static const struct json_shape shapes[] = {
+        {1, NODE_INTEGER, 1, "1", 208184},
+        {1, NODE_INTEGER, -128, "-128", 208184},
+        {1, NODE_INTEGER, 383, "383", 208184},
+        {1, NODE_INTEGER, 384, "384", 216184}, /* a block of 4 bytes */
+        {1, NODE_INTEGER, 8388607, "8388607", 216184},
+        {1, NODE_INTEGER, 8388608, "8388608", 224184}, /* of 16 */
+        {1, NODE_DOUBLE, 0, "1.5", 224184},
+        {2, NODE_PLAIN, 0, "null", 208208},
+        {5, NODE_PLAIN, 0, "null", 304280}, /* a capacity of 8 */
+        {9, NODE_PLAIN, 0, "null", 528376}, /* of 16 */
+        {1, NODE_ARRAY, 0, "", 208184},
+        {1, NODE_ARRAY, 1, "", 256184},
+        {1, NODE_ARRAY, 5, "", 288184},
+        {1, NODE_ARRAY, 9, "", 368184},
+        {1, NODE_TEXT, 0,
+         "0123456789012345678901234567890123456789012345678901234567890123456789"
+         "012345678901234567890123456789",
+         208312}, /* one text for all */
+    };
+    struct build build = build_of("redis", "7.4.1", "jemalloc-5.3.0", 8);
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct model *model = open_model(&build, NULL);
+        struct prediction prediction = {0};
+        int64_t counted = 0;
+        for (int64_t number = 0; number < JSON_VALUES; number++)
+            add_json(model, &shapes[i], number, &counted);
+        predict(model, JSON_VALUES, JSON_VALUES, counted, NULL, &prediction);
+        if (prediction.allocated != shapes[i].allocated)
+            fail_msg("shape %zu: %lld bytes", i, (long long)prediction.allocated);
+        prediction_free(&prediction);
+        model_close(model);
+    }
+}
+
+/* Each text is a block of its own, and stands in the table of all: one of 2,048 places, less the
+ * one of 4 that the warmed-up server has. */
+static void each_different_text_of_json_is_held_once(void **state)
+{
+    static const struct json_shape shape = {1, NODE_TEXT, 0, "%08d", 0};
+    struct build build = build_of("redis", "7.4.1", "jemalloc-5.3.0", 8);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    int64_t counted = 0;
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (int64_t number = 0; number < JSON_VALUES; number++)
+            add_json(model, &shape, number, &counted);
+    predict(model, 2 * JSON_VALUES, 2 * JSON_VALUES, counted, NULL, &prediction);
+    /* Twice as many keys and objects; the key table 2,048 buckets, 4 in the base. */
+    assert_int_equal(prediction.allocated,
+                     2000 * 200 + 2048 * 8 - 4 * 8 + 24 + 1000 * 24 + 20480 - 64);
+    prediction_free(&prediction);
+    model_close(model);
+}
+
+/* Of a sample, texts that are in one value alone go on, and those that all have don't. */
+static void texts_of_json_are_extrapolated(void **state)
+{
+    static const struct json_shape own = {2, NODE_TEXT, 0, "%08d", 0},
+                                   same = {3, NODE_TEXT, 0, "warrior", 0};
+    struct build build = build_of("redis", "7.4.1", "jemalloc-5.3.0", 8);
+    int64_t allocated[2];
+    (void)state;
+    for (int sampled = 0; sampled < 2; sampled++) {
+        struct model *model = open_model(&build, NULL);
+        struct prediction prediction = {0};
+        int64_t counted = 0, count = sampled ? 3000 : 60000;
+        for (int64_t i = 0; i < count; i++)
+            add_json(model, i % 3 ? &own : &same, i * (60000 / count), &counted);
+        predict(model, count, 60000, counted * (60000 / count), NULL, &prediction);
+        allocated[sampled] = prediction.allocated;
+        assert_true(prediction.allocated_low <= allocated[0] &&
+                    allocated[0] <= prediction.allocated_high);
+        prediction_free(&prediction);
+        model_close(model);
+    }
+    double off = (double)allocated[1] / (double)allocated[0] - 1;
+    if (fabs(off) > 0.001)
+        fail_msg("%.4f %% off", 100 * off);
+}
+
 static void nothing_costs_nothing(void **state)
 {
     (void)state;
@@ -817,6 +949,9 @@ int main(void)
         cmocka_unit_test(what_is_kept_once_is_no_part_of_a_sample),
         cmocka_unit_test(an_expiry_costs_an_entry_and_a_bucket),
         cmocka_unit_test(a_full_key_table_grows_where_the_cron_lets_it),
+        cmocka_unit_test(json_values_are_as_measured),
+        cmocka_unit_test(each_different_text_of_json_is_held_once),
+        cmocka_unit_test(texts_of_json_are_extrapolated),
         cmocka_unit_test(nothing_costs_nothing),
         cmocka_unit_test(a_wrong_count_is_an_error),
         cmocka_unit_test(unknown_and_unverified_layouts_say_so),

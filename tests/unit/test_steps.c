@@ -978,6 +978,8 @@ static void every_shape_is_read_back(void **state)
                                             "redis:list=10+msgpack",
                                             "redis:stream",
                                             "redis:stream=10+short",
+                                            "redis:json",
+                                            "redis:json+short@ttl=86400",
                                             "mongodb:document",
                                             "mongodb:document@id=objectid",
                                             "mongodb:document+short@id=number",
@@ -987,9 +989,8 @@ static void every_shape_is_read_back(void **state)
                                             "memory:bytes+cbor",
                                             "memory:objects",
                                             "memory:objects+short"};
-    static const struct dataset_kind kind = {.name = "random", .read = read_random};
     struct allowed allowed = few;
-    struct dataset dataset = {.kind = &kind, .state = &allowed};
+    struct dataset dataset = {.kind = &random_kind, .state = &allowed};
     struct arena arena = {0};
     (void)state;
     for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
@@ -1003,8 +1004,9 @@ static void every_shape_is_read_back(void **state)
             arena_reset(&arena);
             read_random(&dataset, number, &arena, &record, &error);
             record.number = number;
-            if (record.field_count == 0)
-                continue; /* no hash can hold it */
+            bool deep = number % 50 == 0 && encoding->shape->holds == OBJECT_JSON;
+            if (record.field_count == 0 || deep)
+                continue; /* no hash can hold it; RedisJSON 127 levels */
             if (encoding_apply(encoding, &record, &arena, keep_first, &object, &error) ||
                 encoding_read(encoding, &object, &record, &arena, &back, &error))
                 fail_msg("%s, record %d: %s", encoding->text, (int)number, error.message);
@@ -1013,6 +1015,32 @@ static void every_shape_is_read_back(void **state)
         }
         encoding_free(encoding);
     }
+    arena_free(&arena);
+}
+
+/* As many levels as serde_json reads, and one more: what the server would refuse is told before. */
+static void redis_json_takes_127_levels(void **state)
+{
+    struct tare_error error = {0};
+    struct encoding *encoding = encoding_parse("redis:json", &error);
+    struct arena arena = {0};
+    (void)state;
+    for (int levels = 126; levels <= 127; levels++) {
+        struct value value = {.type = VALUE_ARRAY};
+        for (int i = 1; i < levels; i++) {
+            struct member *item = arena_take(&arena, sizeof *item);
+            *item = (struct member){{"", 0}, value};
+            value = (struct value){.type = VALUE_ARRAY, .as.children = {item, 1}};
+        }
+        struct member field = {slice_text("a"), value};
+        struct record record = {.key = slice_text("k"), .fields = &field, .field_count = 1};
+        struct object object = {0};
+        int failed = encoding_apply(encoding, &record, &arena, keep_first, &object, &error);
+        assert_int_equal(failed, levels == 126 ? 0 : -1);
+    }
+    assert_string_equal(error.message,
+                        "record 'k': nested deeper than the 127 levels that RedisJSON takes");
+    encoding_free(encoding);
     arena_free(&arena);
 }
 
@@ -1059,6 +1087,7 @@ int main(void)
         cmocka_unit_test(types_of_bson_alone_are_kept),
         cmocka_unit_test(bytes_that_are_no_record_are_refused),
         cmocka_unit_test(every_shape_is_read_back),
+        cmocka_unit_test(redis_json_takes_127_levels),
         cmocka_unit_test(a_field_that_is_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name("steps", tests, NULL, NULL);

@@ -29,7 +29,8 @@ static void consider(const struct advising *advising)
     struct choice by_short = {0}, by_array = {0};
     size_t codec = advice_codec_place(encoding);
     char percent[UNITS_SIZE], names[UNITS_SIZE], saved[UNITS_SIZE], also[UNITS_SIZE];
-    if (own->field_names < SHARE_TOLD * own->allocated)
+    if (own->field_names < SHARE_TOLD * own->allocated ||
+        encoding->shape->holds == OBJECT_JSON) /* which holds each name once */
         return;
     if (!advice_has_step(encoding, "short"))
         choose(advising, advice_encoding(advising, 0, 0, "short"), &by_short);
