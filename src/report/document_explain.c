@@ -48,7 +48,8 @@ static const struct cause_kind cause_kinds[] = {
      STAGE_COUNT,
      {&account_key_sds, &account_field_sds, &account_value_sds}},
     {"field tables",
-     "each hash has a table of its own: header, buckets, and the smaller table before it until a "
+     "each hash or object has a table of its own: header, buckets, and the smaller table before it "
+     "until a "
      "rehash ends",
      STAGE_COUNT,
      {&account_field_dict, &account_field_table, &account_field_table_old}},
@@ -64,7 +65,7 @@ static const struct cause_kind cause_kinds[] = {
      STAGE_COUNT,
      {&account_skip_list, &account_index_members, &account_index_entries, &account_index_table}},
     {"key table",
-     "buckets of the database's own table, and of the table of expiries",
+     "buckets of the table of all keys, and of that of expiries",
      STAGE_COUNT,
      {&account_key_table, &account_expires}},
     {"WiredTiger: documents",
@@ -95,6 +96,12 @@ static const struct cause_kind cause_kinds[] = {
 struct cause {
     const char *name, *words;
     int64_t tenths[2]; /* bytes a record */
+    /* Where it is a whole stage: of several accounts that differ the one that does so most, and by
+     * how much. */
+    bool stage;
+    const struct account *most;
+    int64_t most_gap;
+    size_t differing;
 };
 
 struct causes {
@@ -116,12 +123,14 @@ static void cause_add(struct causes *causes, const struct view_line *line)
 {
     const char *name = line->account->name, *words = line->account->explanation;
     struct cause *cause = NULL;
+    bool stage = false;
 
     for (size_t i = 0; i < sizeof cause_kinds / sizeof *cause_kinds; i++) {
         if (!kind_holds(&cause_kinds[i], line->account))
             continue;
         name = cause_kinds[i].name;
         words = cause_kinds[i].words;
+        stage = cause_kinds[i].stage != STAGE_COUNT;
         break;
     }
     for (size_t i = 0; !cause && i < causes->count; i++)
@@ -130,11 +139,17 @@ static void cause_add(struct causes *causes, const struct view_line *line)
     if (!cause) {
         MEMORY_GROW(causes->items, causes->count, causes->capacity);
         cause = &causes->items[causes->count++];
-        *cause = (struct cause){.name = name, .words = words};
+        *cause = (struct cause){.name = name, .words = words, .stage = stage};
     }
+    int64_t tenths[2] = {line->in[0] ? line->tenths[0] : 0, line->in[1] ? line->tenths[1] : 0};
+    int64_t gap = tenths[0] - tenths[1];
     for (size_t s = 0; s < 2; s++)
-        if (line->in[s])
-            cause->tenths[s] += line->tenths[s];
+        cause->tenths[s] += tenths[s];
+    cause->differing += gap != 0;
+    if (llabs(gap) > llabs(cause->most_gap)) {
+        cause->most = line->account;
+        cause->most_gap = gap;
+    }
 }
 
 static int64_t cause_gap(const struct cause *cause)
@@ -149,6 +164,23 @@ static int compare_causes(const void *a, const void *b)
         return x < y ? 1 : -1;
     return strcmp(((const struct cause *)a)->name, ((const struct cause *)b)->name);
 }
+
+/* What a cause is, and which of its accounts is most of it. */
+static void cause_words(struct table *table, const struct cause *cause)
+{
+    char number[NUMBER_SIZE];
+    if (!cause->stage || cause->differing < 2) {
+        table_cell(table, cause->words);
+        return;
+    }
+    char *words = memory_format("%s; above all %s, %s", cause->words, cause->most->name,
+                                number_tenths_text(number, cause->most_gap));
+    table_cell(table, words);
+    free(words);
+}
+
+/* A gap below this share of the larger total is no gap to take shares of. */
+#define GAP_LEAST 0.01
 
 /* Where the gap lies: all that one total holds, which both sides have. */
 static void add_causes(struct document *document, const struct view *view, bool resident,
@@ -170,6 +202,8 @@ static void add_causes(struct document *document, const struct view *view, bool 
     if (causes.count)
         qsort(causes.items, causes.count, sizeof *causes.items, compare_causes);
     int64_t gap = total->tenths[0] - total->tenths[1];
+    int64_t larger = gap > 0 ? total->tenths[0] : total->tenths[1];
+    bool shares = (double)llabs(gap) >= GAP_LEAST * (double)larger && gap != 0;
     document_text(document, PART_HEADING, "where the difference lies, largest first");
     if (gap == 0) {
         document_text(document, PART_LINE, "both take %s bytes a record of %s memory",
@@ -212,8 +246,8 @@ static void add_causes(struct document *document, const struct view *view, bool 
         table_tenths(&table, cause->tenths[1]);
         table_tenths(&table, difference);
         table_cell(&table,
-                   gap ? units_percent(c, (double)difference / (double)gap, 1) : TABLE_NONE);
-        table_cell(&table, cause->words);
+                   shares ? units_percent(c, (double)difference / (double)gap, 1) : TABLE_NONE);
+        cause_words(&table, cause);
     }
     table_row(&table, ROW_TOTAL);
     table_cell(&table, "");
@@ -221,7 +255,7 @@ static void add_causes(struct document *document, const struct view *view, bool 
     table_tenths(&table, total->tenths[0]);
     table_tenths(&table, total->tenths[1]);
     table_tenths(&table, gap);
-    table_cell(&table, gap ? units_percent(c, 1, 1) : TABLE_NONE);
+    table_cell(&table, shares ? units_percent(c, 1, 1) : TABLE_NONE);
     table_cell(&table, "");
     document_add(document, PART_TABLE)->table = table;
     if (same.length)
@@ -252,19 +286,23 @@ struct headline_figure {
     int64_t bytes;
 };
 
-/* A side's figure of this measure, as it is published: of resident memory the kernel's own, which
- * is the last one that is exact to the byte, of others the first. */
+/* A side's figure of this measure, as it is published: one that both sides have; else of resident
+ * memory the kernel's own, which is the last one that is exact to the byte, of others the first. */
 static struct headline_figure figure_of(const struct gap *gap, size_t side, enum measure measure)
 {
     struct headline_figure found = {0};
+    bool shared = false;
     for (size_t i = 0; i < gap->figure_count; i++) {
         const struct gap_figure *figure = &gap->figures[i];
         int64_t bytes = side == 0 ? figure->a : figure->b;
         if (!(side == 0 ? figure->in_a : figure->in_b) || bytes <= 0 ||
             measure_of(figure->published) != measure)
             continue;
-        if (!found.name || (measure == MEASURE_RESIDENT && figure->published->unit == 1))
+        bool both = figure->in_a && figure->in_b;
+        bool exact = measure == MEASURE_RESIDENT && figure->published->unit == 1;
+        if (!found.name || (both && !shared) || (both == shared && exact))
             found = (struct headline_figure){figure->published->name, bytes};
+        shared = shared || both;
     }
     return found;
 }

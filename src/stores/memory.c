@@ -282,7 +282,7 @@ const struct store_kind store_memory = {
     .name = "memory",
     .family = "memory",
     .summary = "a process's own memory: one map of jansson's values on glibc's malloc",
-    .pace = {.empty_bytes = 8 << 20,
+    .pace = {.empty_bytes = 12 << 20,
              .start_seconds = 0.1,
              .records_per_second = 400000,
              .bytes_per_second = 1e9},
