@@ -129,6 +129,7 @@ samples: all
 	    PATH="$(CURDIR):$$PATH" tare run --job samples/jobs/$$job.json --samples published \
 	        --export-csv samples/reports/$$job.csv --export-json samples/reports/$$job.json \
 	        --export-markdown samples/reports/$$job.md || [ $$? = 2 ] || exit; done
+	@python3 samples/readme_rows.py
 
 bench: setup-test
 	@$(MAKE) --no-print-directory -s -j2 all
