@@ -10,14 +10,20 @@
 
 extern const struct advice_kind advice_size_class, advice_packed_limit, advice_field_names,
     advice_compressor, advice_codec, advice_numbers, advice_key_prefix, advice_expiry,
-    advice_table_step;
+    advice_table_step, advice_bucket;
 
 const struct advice_kind *const advice_kinds[] = {
-    &advice_size_class,  &advice_packed_limit,
-    &advice_field_names, &advice_compressor,
-    &advice_codec,       &advice_numbers,
-    &advice_key_prefix,  &advice_expiry,
-    &advice_table_step,  NULL,
+    &advice_size_class,
+    &advice_packed_limit,
+    &advice_field_names,
+    &advice_compressor,
+    &advice_codec,
+    &advice_numbers,
+    &advice_key_prefix,
+    &advice_expiry,
+    &advice_bucket,
+    &advice_table_step,
+    NULL,
 };
 
 int advice_table_check(const struct advice_kind *const kinds[], struct tare_error *error)

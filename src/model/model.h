@@ -166,7 +166,8 @@ struct model_kind {
     /* Blocks predicted beside blocks counted, by size class; may be NULL. */
     int (*evidence)(struct model *model, const struct figures *base, const struct figures *end,
                     const struct prediction *prediction, struct evidence *evidence);
-    /* The limits by which the form of such an object is chosen; returns how many. May be NULL. */
+    /* The limits by which the form of such an object is chosen (of the whole, where it is a batch's
+     * part); returns how many. May be NULL. */
     size_t (*limits)(const struct model *model, const struct object *object,
                      struct model_limit limits[MODEL_LIMITS_MAX]);
     void (*close)(struct model *model);

@@ -589,7 +589,7 @@ static size_t limits(const struct model *model, const struct object *object,
     const struct redis_model *redis = (const struct redis_model *)model;
     bool listpack = redis->layout->packed == REDIS_LISTPACK;
     const char *packed = listpack ? "listpack" : "ziplist";
-    if (object->type != OBJECT_HASH || object->shared || object->batch)
+    if (object->type != OBJECT_HASH || object->shared)
         return 0;
     for (size_t i = 0; i < 2; i++) {
         limits[i] = (struct model_limit){.what = listpack ? "listpack limit" : "ziplist limit",

@@ -123,6 +123,14 @@ static void savings_are_those_of_the_plan(void **state)
                  "the compressor's gain stays inside one size class: lz4 takes 1");
     check_change("redis:string+json+gzip", "player", DEBIAN, "compressor", "redis:string+json",
                  "gzip makes a record ");
+    check_change("redis:bucket=1000+msgpack", "player", UPSTREAM, "bucket",
+                 "redis:bucket=50+msgpack", "buckets of 50 records instead of 1,000, ");
+    check_change("redis:string+msgpack", "player", DEBIAN, "bucket", "redis:bucket=50+msgpack",
+                 "50 records a hash, redis:bucket=50+msgpack, would save ");
+    check_change("redis:bucket=20+msgpack", "ycsb:fieldcount=1,fieldlength=80", UPSTREAM,
+                 "packed limit", "hash-max-listpack-value=128",
+                 "every value passes the listpack limit 64, hash-max-listpack-value: 128 would "
+                 "pack all");
     check_change("redis:hash@index@ttl=86400", "ycsb", DEBIAN, "expiry", "redis:hash@index",
                  "the time to live costs ");
     check_change("mongodb:blob+json", "ycsb", "mongodb=6.0.5,engine=memory", "compressor",
@@ -219,6 +227,22 @@ static void a_sample_stands_for_all(void **state)
     drop(&own);
 }
 
+/* What expires on its own, or is too large to be packed, stays a string of its own. */
+static void buckets_are_for_small_values_alone(void **state)
+{
+    struct planned own;
+    (void)state;
+    plan(&own, "redis:string+msgpack@ttl=86400", "player", RECORDS, DEBIAN, NULL, true);
+    assert_null(advice(&own, "bucket"));
+    drop(&own);
+    plan(&own, "redis:string+json", "ycsb", RECORDS, DEBIAN, NULL, true);
+    assert_null(advice(&own, "bucket"));
+    drop(&own);
+    plan(&own, "redis:hash", "player", RECORDS, DEBIAN, NULL, true);
+    assert_null(advice(&own, "bucket"));
+    drop(&own);
+}
+
 static void no_records_no_notes(void **state)
 {
     struct planned own;
@@ -258,6 +282,7 @@ int main(void)
         cmocka_unit_test(bytes_over_a_size_class),
         cmocka_unit_test(what_is_saved_is_told_first),
         cmocka_unit_test(a_sample_stands_for_all),
+        cmocka_unit_test(buckets_are_for_small_values_alone),
         cmocka_unit_test(no_records_no_notes),
         cmocka_unit_test(incomplete_kinds_are_refused),
     };

@@ -20,6 +20,7 @@ struct seeing {
     const struct model *model;
     struct limit_seen limits[MODEL_LIMITS_MAX];
     size_t count;
+    int64_t batch;            /* records an object; 0: it is one's own */
     int64_t objects, passing; /* any limit */
     int64_t too_large;        /* of those */
 };
@@ -38,13 +39,15 @@ static int64_t object_bytes(const struct object *object)
     return bytes;
 }
 
-/* Counts what of the object passes the limit; *largest: what the limit had to be. */
-static int64_t passing(const struct object *object, struct limit_seen *seen, int64_t *largest)
+/* Counts what of the object passes the limit; *largest: what the limit had to be. batch: so many
+ * like it are one. */
+static int64_t passing(const struct object *object, int64_t batch, struct limit_seen *seen,
+                       int64_t *largest)
 {
     int64_t count = 0, value = seen->limit.value;
     *largest = 0;
     if (seen->limit.of_elements) {
-        *largest = (int64_t)object->element_count;
+        *largest = (int64_t)object->element_count * batch;
         seen->parts++;
         return *largest > value;
     }
@@ -62,7 +65,8 @@ static int see(void *context, const struct object *object, struct tare_error *er
     struct seeing *seeing = context;
     struct model_limit limits[MODEL_LIMITS_MAX];
     size_t count = seeing->model->kind->limits(seeing->model, object, limits);
-    bool passes = false, too_large = object_bytes(object) > PACKED_MOST;
+    int64_t batch = seeing->batch ? seeing->batch : 1;
+    bool passes = false, too_large = object_bytes(object) * batch > PACKED_MOST;
     (void)error;
     if (count == 0)
         return 0;
@@ -70,7 +74,7 @@ static int see(void *context, const struct object *object, struct tare_error *er
         struct limit_seen *seen = &seeing->limits[i];
         int64_t largest;
         seen->limit = limits[i];
-        int64_t pass = passing(object, seen, &largest);
+        int64_t pass = passing(object, batch, seen, &largest);
         seen->passing += pass;
         passes = passes || pass;
         if (!too_large && largest > seen->largest)
@@ -92,9 +96,9 @@ static int64_t raised(int64_t limit, int64_t largest)
 }
 
 /* "one value in 9", "every value", "68 % of values". */
-static void append_share(struct buffer *text, const struct limit_seen *seen)
+static void append_share(struct buffer *text, const struct limit_seen *seen, bool batch)
 {
-    const char *one = seen->limit.of_elements ? "record" : "value";
+    const char *one = !seen->limit.of_elements ? "value" : batch ? "bucket" : "record";
     double share = (double)seen->passing / (double)seen->parts;
     char percent[UNITS_SIZE];
     if (seen->passing == seen->parts)
@@ -120,7 +124,7 @@ static void advise(const struct advising *advising, const struct seeing *seeing)
         buffer_format(&change, "%s%s=%lld", change.length ? " " : "", seen->limit.setting,
                       (long long)value);
         buffer_text(&text, text.length ? ", " : "");
-        append_share(&text, seen);
+        append_share(&text, seen, seeing->batch != 0);
         buffer_format(&text, " the %s %s, %s: %s", seen->limit.what,
                       units_count(limit, seen->limit.value), seen->limit.setting,
                       units_count(higher, value));
@@ -146,7 +150,7 @@ static void consider(const struct advising *advising)
     const struct advice_question *question = advising->question;
     struct tare_error ignored;
     struct model *model = model_open(question->build, question->settings, &ignored);
-    struct seeing seeing = {.model = model};
+    struct seeing seeing = {.model = model, .batch = question->request->encoding->batch};
     if (model && model->kind->limits &&
         advice_objects(advising, NULL, INT64_MAX, see, &seeing) > 0 &&
         seeing.passing > seeing.too_large)
