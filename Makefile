@@ -34,13 +34,21 @@ endif
 
 PACKAGES = hiredis libmongoc-1.0 libbson-1.0 jansson msgpack libcbor libzstd liblz4 snappy zlib
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+# HdrHistogram: the system's, else the one that setup.sh builds.
+HDR := $(shell pkg-config --exists hdr_histogram 2>/dev/null || echo $(BUILD)/hdr)
+ifeq ($(HDR),)
+  PACKAGES += hdr_histogram
+else
+  HDR_LIBRARY = $(HDR)/lib/libhdr_histogram.a
+  HDR_CFLAGS  = -isystem $(HDR)/include
+endif
 # Evaluated once, and only by targets that compile.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(shell pkg-config --cflags-only-I $(PACKAGES) | sed 's/-I/-isystem /g'))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS   = $(eval PACKAGE_LIBS := $$(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
 CFLAGS   = $(OPTIMISE)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DTARE_VERSION='"$(VERSION)"' $(WARNINGS) $(CHECKS) $(CFLAGS) \
-             -Isrc -I. $(PACKAGE_CFLAGS)
-LIBS     = $(PACKAGE_LIBS) -lm -lpthread
+             -Isrc -I. $(HDR_CFLAGS) $(PACKAGE_CFLAGS)
+LIBS     = $(HDR_LIBRARY) $(PACKAGE_LIBS) -lm -lpthread
 
 MAIN_ENCODINGS = redis:hash,redis:hash@index,redis:hash@listpack,redis:string+json,redis:string+msgpack,mongodb:document
 
@@ -64,7 +72,7 @@ $(OBJECTS)/libtare.a: $(LIBRARY)
 	$(SAY) ar $@
 	$(Q)ar rcs $@ $^
 
-$(OBJECTS)/%.o: %.c Makefile
+$(OBJECTS)/%.o: %.c Makefile | $(HDR_LIBRARY)
 	@mkdir -p $(@D)
 	$(SAY) cc $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -79,6 +87,10 @@ $(OBJECTS)/tests/servers/%: tests/servers/%.c $(OBJECTS)/libtare.a
 	$(SAY) cc $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(OBJECTS)/libtare.a $(LIBS) -lcmocka
 
+# A plain `make` sees to it too.
+$(BUILD)/hdr/lib/libhdr_histogram.a:
+	@./setup.sh hdr
+
 -include $(patsubst %.c,$(OBJECTS)/%.d,$(SOURCES)) $(addsuffix .d,$(UNITS) $(SERVER_UNITS))
 
 units: $(UNITS)
@@ -86,10 +98,12 @@ server-units: $(SERVER_UNITS)
 
 setup:
 	@./setup.sh packages
+	@./setup.sh hdr
 	@./setup.sh mongod
 
 setup-test:
 	@./setup.sh packages --test
+	@./setup.sh hdr
 	@./setup.sh mongod
 	@./setup.sh corpora
 

