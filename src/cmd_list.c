@@ -1,8 +1,9 @@
-/* tare list [encodings|stores|probes|datasets|models|accounts|notes] */
+/* tare list [encodings|stores|probes|datasets|models|accounts|notes|steps] */
 #include <stdio.h>
 #include <string.h>
 
 #include "cell/advice.h"
+#include "cell/step.h"
 #include "command.h"
 #include "core/options.h"
 #include "data/dataset.h"
@@ -104,13 +105,30 @@ static void list_notes(void)
         printf("  %-16s %s\n", advice_kinds[i]->name, advice_kinds[i]->summary);
 }
 
+static void list_steps(void)
+{
+    const struct option_spec *options = NULL;
+    printf("steps: --steps NAME[=VALUE][:k=v...][,...]; each closes a ledger of its own\n");
+    for (size_t i = 0; cell_step_kinds[i]; i++) {
+        const struct cell_step_kind *kind = cell_step_kinds[i];
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", kind->name, kind->value ? "=" : "",
+                 kind->value ? kind->value : "");
+        printf("  %-22s %s\n", name, kind->summary);
+        if (kind->options)
+            options = kind->options;
+    }
+    printf("options of read, update, miss and workload\n");
+    list_options(options, ":");
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
 } lists[] = {
     {"encodings", list_encodings}, {"stores", list_stores}, {"probes", list_probes},
     {"datasets", list_datasets},   {"models", list_models}, {"accounts", list_accounts},
-    {"notes", list_notes},
+    {"notes", list_notes},         {"steps", list_steps},
 };
 
 #define LIST_COUNT (sizeof lists / sizeof lists[0])
@@ -148,7 +166,8 @@ static int list_run(int argc, char **argv, struct tare_error *error)
 
 const struct command command_list = {
     .name = "list",
-    .summary = "what tare knows: encodings, stores, probes, data sets, models, accounts, notes",
+    .summary =
+        "what tare knows: encodings, stores, probes, data sets, models, accounts, notes, steps",
     .usage = "usage: tare list [encodings|stores|probes|datasets|models|accounts|notes]\n",
     .examples = "  tare list encodings\n  tare list accounts\n",
     .run = list_run,

@@ -191,7 +191,7 @@ static char *steps_text(const struct cell_steps *steps)
 {
     struct buffer text = {0};
     for (size_t i = 0; i < steps->count; i++)
-        buffer_format(&text, "%s%s", i ? "," : "", cell_step_names[steps->items[i].type]);
+        buffer_format(&text, "%s%s", i ? "," : "", steps->items[i].text);
     return steps->count ? buffer_steal(&text) : memory_text("load,settle");
 }
 
@@ -371,8 +371,10 @@ const struct command command_run = {
         "how\n"
         "      --parse-only          check, show what would be done, how long and in how much "
         "memory\n"
-        "      --steps S[,S...]      load,settle,read,reload,restart: each closes a ledger of its\n"
-        "                            own\n"
+        "      --steps S[,S...]      NAME[=VALUE][:k=v...]: load,settle,read,update,miss,\n"
+        "                            workload=a:threads=8/16,reload,restart; each closes a ledger "
+        "of\n"
+        "                            its own; 'tare list steps'\n"
         "      --repeat R            runs a cell; the one with the median total is shown, with the "
         "spread\n"
         "      --strict[=PERCENT]    exit 3 where more than that is unattributed (2)\n"
@@ -392,6 +394,7 @@ const struct command command_run = {
                 "  tare run -e redis:hash --server redis=redis://localhost:6379/3\n"
                 "  tare run --job samples/jobs/scalegrid.json --scale 0.01 --export-json s.json\n"
                 "  tare run -e mongodb:document --server mongodb=mongod,engine=disk --steps "
-                "load,settle,read\n",
+                "load,settle,read\n"
+                "  tare run -e redis:hash --steps load,update,workload=a:threads=8/16:seconds=30\n",
     .run = run_run,
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cell/advice.h"
+#include "cell/step.h"
 #include "command.h"
 #include "core/memory.h"
 #include "core/options.h"
@@ -75,8 +76,8 @@ static int tables_check(struct tare_error *error)
 {
     if (commands_check(error) || accounts_check(error) || allocator_kinds_check(error) ||
         model_kinds_check(error) || advice_kinds_check(error) || dataset_kinds_check(error) ||
-        encoders_check(error) || store_kinds_check(error) || probe_kinds_check(error) ||
-        format_kinds_check(error))
+        encoders_check(error) || cell_step_kinds_check(error) || store_kinds_check(error) ||
+        probe_kinds_check(error) || format_kinds_check(error))
         return -1;
     return 0;
 }

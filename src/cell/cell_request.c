@@ -171,7 +171,7 @@ static int request_of_server(struct cell_requests *requests, const struct cell_s
     } else if (asked_for(requests, selection, encoding, spec)) {
         failed = error_set(error, TARE_USAGE, "encoding '%s' on server '%s' is asked for twice",
                            encoding->text, spec->text);
-    } else if (cell_steps_check(&selection->steps, spec, error) ||
+    } else if (cell_steps_check(&selection->steps, spec, encoding, error) ||
                check_settings(selection, spec->kind, error)) {
         failed = -1;
     } else {

@@ -27,15 +27,68 @@ void corridor_close(struct corridor *corridor)
     corridor->dataset = NULL;
 }
 
+int corridor_account(struct corridor *corridor, const struct object *object,
+                     struct tare_error *error)
+{
+    counted_add(&corridor->counted, &object->counted);
+    return corridor->model ? corridor->model->kind->add(corridor->model, object, error) : 0;
+}
+
 static int take_object(void *context, const struct object *object, struct tare_error *error)
 {
     struct corridor *corridor = context;
-    counted_add(&corridor->counted, &object->counted);
-    if (corridor->model && corridor->model->kind->add(corridor->model, object, error))
+    if (corridor_account(corridor, object, error))
         return -1;
     if (corridor->store && corridor->store->kind->put(corridor->store, object, error))
         return -1;
     return 0;
+}
+
+static struct slice keep(struct arena *arena, struct slice slice)
+{
+    if (slice.bytes)
+        slice.bytes = arena_copy(arena, slice.bytes, slice.length);
+    return slice;
+}
+
+/* What an encoding hands over lives no longer than the call. */
+int objects_take(void *context, const struct object *object, struct tare_error *error)
+{
+    struct objects *objects = context;
+    (void)error;
+    MEMORY_GROW(objects->items, objects->count, objects->capacity);
+    struct object *kept = &objects->items[objects->count++];
+    *kept = *object;
+    kept->key = keep(objects->arena, object->key);
+    kept->body = keep(objects->arena, object->body);
+    if (object->element_count) {
+        size_t size = object->element_count * sizeof *kept->elements;
+        kept->elements = memcpy(arena_take(objects->arena, size), object->elements, size);
+    }
+    for (size_t i = 0; i < kept->element_count; i++) {
+        kept->elements[i].name = keep(objects->arena, kept->elements[i].name);
+        kept->elements[i].value = keep(objects->arena, kept->elements[i].value);
+    }
+    if (object->entry_count) {
+        size_t size = object->entry_count * sizeof *kept->entries;
+        kept->entries = memcpy(arena_take(objects->arena, size), object->entries, size);
+    }
+    return 0;
+}
+
+int objects_gather(struct objects *objects, struct corridor *corridor, const struct record *record,
+                   struct tare_error *error)
+{
+    objects->arena = &corridor->arena;
+    objects->count = 0;
+    return encoding_apply(corridor->request->encoding, record, &corridor->arena, objects_take,
+                          objects, error);
+}
+
+void objects_free(struct objects *objects)
+{
+    free(objects->items);
+    *objects = (struct objects){0};
 }
 
 int corridor_tables(struct corridor *corridor, struct tare_error *error)

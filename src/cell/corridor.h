@@ -17,8 +17,24 @@ struct corridor {
     struct counted counted; /* of all objects so far */
 };
 
+/* The objects of one record, with copies of all their bytes; the corridor's arena's. */
+struct objects {
+    struct arena *arena;
+    struct object *items;
+    size_t count, capacity;
+};
+/* Appends a copy of the object: a sink, whose context the objects are. */
+int objects_take(void *context, const struct object *object, struct tare_error *error);
+/* Those of the record alone. */
+int objects_gather(struct objects *objects, struct corridor *corridor, const struct record *record,
+                   struct tare_error *error);
+void objects_free(struct objects *objects);
+
 int corridor_open(struct corridor *corridor, const struct cell_request *request,
                   struct tare_error *error);
+/* An object that was written otherwise: counted, and the model's. */
+int corridor_account(struct corridor *corridor, const struct object *object,
+                     struct tare_error *error);
 /* What the encoding keeps once for all records, before the first one. */
 int corridor_tables(struct corridor *corridor, struct tare_error *error);
 /* Record `index` through the corridor. */

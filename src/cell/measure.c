@@ -8,14 +8,12 @@
 #include <unistd.h>
 
 #include "cell/advice.h"
-#include "cell/corridor.h"
+#include "cell/measuring.h"
 #include "cell/timing.h"
+#include "core/clock.h"
 #include "core/memory.h"
 #include "probes/probe.h"
 #include "stores/process.h"
-
-/* Checkpoints of a load: cheap figures, for the marginal cost. */
-#define CHECKPOINTS 40
 
 /* Settled: figures within 0.1 % over 2 s, 10 s at most. */
 #define SETTLE_SHARE    0.001
@@ -30,83 +28,27 @@
 #define WARM_UP_TOGETHER 300
 #define WARM_UP_BYTES    (1024 * 1024)
 
-struct measuring {
-    struct corridor corridor;
-    struct report *report;
-    struct cell *cell;
-    const struct cell_progress *progress;
-    struct store *store;
-    struct figures settings, model_settings; /* that tare gives; those and the server's own */
-    /* Of a server that was restarted while it was empty; what a restarted one is held against. */
-    struct figures restarted_base;
-    bool restarted, branch_asked;
-    double progress_shown; /* time of the last call */
-};
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double own_cpu_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* User and system time of a process, from fields 14 and 15 of /proc/PID/stat; 0 where unseen. */
-static double process_cpu_seconds(pid_t pid)
-{
-    if (pid <= 0)
-        return 0;
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    char *after = strrchr(text, ')'); /* the name may hold blanks */
-    unsigned long user, system;
-    if (!after || sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                         &system) != 2)
-        return 0;
-    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-}
-
-static void sleep_seconds(double seconds)
-{
-    struct timespec wait = {.tv_sec = (time_t)seconds,
-                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    nanosleep(&wait, NULL); /* a signal ends it early: the callers look */
-}
-
-static void show(struct measuring *m, const char *stage, int64_t done, int64_t of, double rate)
+void measuring_show(struct measuring *m, const char *stage, int64_t done, int64_t of, double rate)
 {
     if (!m->progress)
         return;
-    double now = now_seconds();
+    double now = clock_seconds();
     if (now - m->progress_shown < 0.2)
         return;
     m->progress_shown = now;
     m->progress->show(m->progress->context, stage, done, of, rate);
 }
 
-/* Waits until the server says that nothing is under way and its figures stand still. */
-static int settle(struct measuring *m, struct tare_error *error)
+int measuring_settle(struct measuring *m, struct tare_error *error)
 {
-    double begin = now_seconds(), still_since = begin;
+    double begin = clock_seconds(), still_since = begin;
     int64_t allocated = -1, resident = -1;
     if (!m->store->kind->settle)
         return 0;
     while (1) {
         struct figures glance = {0};
         bool quiet = true;
-        show(m, "settle", 0, 0, 0);
+        measuring_show(m, "settle", 0, 0, 0);
         if (process_check_interrupt(error) ||
             (m->store->kind->settle && m->store->kind->settle(m->store, &quiet, error)) ||
             m->store->kind->glance(m->store, &glance, error)) {
@@ -115,7 +57,7 @@ static int settle(struct measuring *m, struct tare_error *error)
         }
         int64_t a = figures_get(&glance, "allocated"), r = figures_get(&glance, "resident");
         figures_free(&glance);
-        double now = now_seconds();
+        double now = clock_seconds();
         int64_t moved_a = llabs(a - allocated), moved_r = llabs(r - resident);
         if (!quiet || allocated < 0 ||
             (moved_a > SETTLE_FLOOR && (double)moved_a > SETTLE_SHARE * (double)a) ||
@@ -126,75 +68,52 @@ static int settle(struct measuring *m, struct tare_error *error)
         }
         if (now - still_since >= SETTLE_SECONDS || now - begin >= SETTLE_PATIENCE)
             return 0;
-        sleep_seconds(SETTLE_GLANCE);
+        clock_pause(SETTLE_GLANCE);
     }
-}
-
-struct gathered {
-    struct arena *arena;
-    struct object *objects;
-    size_t count, capacity;
-    int64_t bytes;
-};
-
-static int gather(void *context, const struct object *object, struct tare_error *error)
-{
-    struct gathered *gathered = context;
-    (void)error;
-    /* A shape's elements may live no longer than this call. */
-    MEMORY_GROW(gathered->objects, gathered->count, gathered->capacity);
-    struct object *kept = &gathered->objects[gathered->count++];
-    *kept = *object;
-    if (object->element_count) {
-        size_t size = object->element_count * sizeof *kept->elements;
-        kept->elements = memcpy(arena_take(gathered->arena, size), object->elements, size);
-    }
-    if (object->entry_count) {
-        size_t size = object->entry_count * sizeof *kept->entries;
-        kept->entries = memcpy(arena_take(gathered->arena, size), object->entries, size);
-    }
-    gathered->bytes += counted_sum(&object->counted);
-    return 0;
 }
 
 /* The objects of the first records, and those that are kept once; the arena's. */
-static int gather_first(struct measuring *m, struct gathered *gathered, struct tare_error *error)
+static int gather_first(struct measuring *m, struct objects *objects, struct tare_error *error)
 {
     struct corridor *corridor = &m->corridor;
     struct encoding *encoding = corridor->request->encoding;
-    int64_t records = encoding->shape->batch_most ? WARM_UP_TOGETHER : 1;
+    int64_t records = encoding->shape->batch_most ? WARM_UP_TOGETHER : 1, bytes = 0;
+    size_t seen = 0;
     int failed = 0;
     if (m->cell->records == 0)
         return 0;
-    gathered->arena = &corridor->arena;
+    objects->arena = &corridor->arena;
     arena_reset(&corridor->arena);
     for (int64_t i = 0; !failed && i < records && i < m->cell->records; i++) {
         struct record record = {0};
         failed = dataset_read(corridor->dataset, i, &corridor->arena, &record, error) ||
-                 encoding_apply(encoding, &record, &corridor->arena, gather, gathered, error);
-        if (gathered->bytes > WARM_UP_BYTES)
+                 encoding_apply(encoding, &record, &corridor->arena, objects_take, objects, error);
+        for (; seen < objects->count; seen++)
+            bytes += counted_sum(&objects->items[seen].counted);
+        if (bytes > WARM_UP_BYTES)
             break;
     }
-    return failed || encoding_tables(encoding, &corridor->arena, gather, gathered, error) ? -1 : 0;
+    return failed || encoding_tables(encoding, &corridor->arena, objects_take, objects, error) ? -1
+                                                                                               : 0;
 }
 
 /* A restarted server has another hash seed. Asked after the sample, in which it leaves no trace. */
 static int ask_branch_again(struct measuring *m, struct tare_error *error)
 {
     const struct model *model = m->corridor.model;
-    struct gathered gathered = {0};
+    struct objects objects = {0};
     if (!m->restarted || m->branch_asked || !m->store->kind->ask_branch ||
         !model->kind->asks_branch || !model->kind->asks_branch(model))
         return 0;
     m->branch_asked = true;
-    int failed = gather_first(m, &gathered, error) ||
-                 m->store->kind->ask_branch(m->store, gathered.objects, gathered.count,
+    int failed = gather_first(m, &objects, error) ||
+                 m->store->kind->ask_branch(m->store, objects.items, objects.count,
                                             &m->restarted_base, error);
-    free(gathered.objects);
+    objects_free(&objects);
     return failed ? -1 : 0;
 }
 
-static int read_probes(struct measuring *m, struct figures *figures, struct tare_error *error)
+int measuring_read(struct measuring *m, struct figures *figures, struct tare_error *error)
 {
     const struct store_kind *kind = m->store->kind;
     return (kind->steady && kind->steady(m->store, error)) || probes_read(m->store, figures, error)
@@ -206,30 +125,34 @@ static int read_probes(struct measuring *m, struct figures *figures, struct tare
 static int read_probes_once(struct measuring *m, struct tare_error *error)
 {
     struct figures figures = {0};
-    int failed = read_probes(m, &figures, error);
+    int failed = measuring_read(m, &figures, error);
     figures_free(&figures);
     return failed;
 }
 
-static int restart(struct measuring *m, struct tare_error *error)
+int measuring_restart(struct measuring *m, struct tare_error *error)
 {
-    show(m, "restart", 0, 0, 0);
+    measuring_show(m, "restart", 0, 0, 0);
     if (m->store->kind->restart(m->store, error))
         return -1;
     if (m->store->kind->restarts_empty && read_probes_once(m, error))
         return -1;
-    return settle(m, error);
+    return measuring_settle(m, error);
 }
 
 /* What the steps to come do is done once with the empty server: its first time leaves traces. */
 static int rehearse_steps(struct measuring *m, struct tare_error *error)
 {
-    const struct store_kind *kind = m->store->kind;
     const struct cell_steps *steps = &m->corridor.request->selection->steps;
-    if (cell_steps_have(steps, STEP_RESTART) && kind->restarts_empty &&
-        (restart(m, error) || read_probes(m, &m->restarted_base, error)))
-        return -1;
-    return cell_steps_have(steps, STEP_RELOAD) ? kind->reload(m->store, error) : 0;
+    size_t kinds = 0;
+    while (cell_step_kinds[kinds])
+        kinds++;
+    while (kinds-- > 0) {
+        const struct cell_step_kind *kind = cell_step_kinds[kinds];
+        if (kind->rehearse && cell_steps_have(steps, kind) && kind->rehearse(m, error))
+            return -1;
+    }
+    return 0;
 }
 
 /* The base: probes read once, every command of the load used once, then sampled. */
@@ -239,15 +162,15 @@ static int sample_base(struct measuring *m, struct tare_error *error)
     struct store *store = m->store;
     if (rehearse_steps(m, error) || read_probes_once(m, error))
         return -1;
-    struct gathered gathered = {0};
-    int failed = gather_first(m, &gathered, error);
+    struct objects objects = {0};
+    int failed = gather_first(m, &objects, error);
     if (!failed && store->kind->warm_up)
-        failed = store->kind->warm_up(store, gathered.objects, gathered.count, &cell->base, error);
-    free(gathered.objects);
-    if (failed || settle(m, error))
+        failed = store->kind->warm_up(store, objects.items, objects.count, &cell->base, error);
+    objects_free(&objects);
+    if (failed || measuring_settle(m, error))
         return -1;
     store->made_by = NULL;
-    return read_probes(m, &cell->base, error);
+    return measuring_read(m, &cell->base, error);
 }
 
 void cell_model_settings(const struct figures *samples, struct figures *settings)
@@ -261,78 +184,6 @@ void cell_model_settings(const struct figures *samples, struct figures *settings
         else
             figures_integer(settings, figure->name + 7, figure->integer);
     }
-}
-
-static int take_checkpoint(struct measuring *m, int64_t done, double seconds,
-                           struct tare_error *error)
-{
-    struct cell *cell = m->cell;
-    struct figures glance = {0};
-    if (m->store->kind->glance(m->store, &glance, error)) {
-        figures_free(&glance);
-        return -1;
-    }
-    struct prediction prediction = {0};
-    MEMORY_GROW(cell->checkpoints, cell->checkpoint_count, cell->checkpoint_capacity);
-    struct checkpoint *checkpoint = &cell->checkpoints[cell->checkpoint_count];
-    *checkpoint = (struct checkpoint){
-        .records = done,
-        .allocated = figures_get(&glance, "allocated"),
-        .resident = figures_has(&glance, "resident") ? figures_get(&glance, "resident") : -1,
-        .counted = m->corridor.counted,
-        .seconds = seconds,
-    };
-    figures_free(&glance);
-    int failed = m->corridor.model->kind->predict(
-        m->corridor.model, done, done, counted_sum(&m->corridor.counted), NULL, &prediction, error);
-    for (size_t i = 0; !failed && i < prediction.amounts.count; i++)
-        *sums_of(&checkpoint->modelled, prediction.amounts.items[i].account) +=
-            prediction.amounts.items[i].bytes;
-    prediction_free(&prediction);
-    if (!failed)
-        cell->checkpoint_count++;
-    return failed;
-}
-
-/* Loads all records. The loader's connections are closed before every sample, so that their
- * buffers are in none. */
-static int load(struct measuring *m, struct tare_error *error)
-{
-    struct cell *cell = m->cell;
-    struct store *store = m->store;
-    int64_t n = cell->records, segments = n < CHECKPOINTS ? n : CHECKPOINTS, done = 0;
-    int64_t batch = cell_batch(m->corridor.request->selection);
-    double elapsed = 0;
-    double client_cpu = 0, server_cpu = process_cpu_seconds(store->pid);
-    for (int64_t segment = 1; segment <= segments; segment++) {
-        int64_t end = n / segments * segment + n % segments * segment / segments;
-        double begin = now_seconds(), cpu = own_cpu_seconds();
-        int failed = store->kind->load_open(store, error);
-        if (!failed && done == 0)
-            failed = corridor_tables(&m->corridor, error);
-        for (; !failed && done < end; done++) {
-            failed = corridor_pass(&m->corridor, done, error);
-            if (!failed && batch > 0 && (done + 1) % batch == 0)
-                failed = store->kind->flush(store, error);
-            if ((done & 0xff) == 0) {
-                double so_far = elapsed + now_seconds() - begin;
-                show(m, "load", done, n, so_far > 0.5 ? (double)done / so_far : 0);
-                if (!failed)
-                    failed = process_check_interrupt(error);
-            }
-        }
-        if (!failed)
-            failed = store->kind->flush(store, error);
-        elapsed += now_seconds() - begin;
-        client_cpu += own_cpu_seconds() - cpu;
-        store->kind->load_close(store);
-        cell->load_seconds = elapsed;
-        cell->client_cpu_seconds = client_cpu;
-        cell->server_cpu_seconds = process_cpu_seconds(store->pid) - server_cpu;
-        if (failed || take_checkpoint(m, done, elapsed, error))
-            return -1;
-    }
-    return 0;
 }
 
 /* Checkpoints as growth over the base's totals, which only the first measurement tells. */
@@ -359,6 +210,44 @@ static void warn_swapped(struct measurement *measurement, const struct figures *
                      (long long)swapped);
 }
 
+void measuring_forget_updates(struct measuring *m)
+{
+    free(m->updates);
+    m->updates = NULL;
+    m->updates_count = 0;
+}
+
+/* How many of the records were updated so many times and more, for models whose objects change by
+ * being touched. */
+#define UPDATES_TOLD 64
+
+static void tell_updates(const struct measuring *m, struct figures *samples)
+{
+    int64_t at_least[UINT8_MAX + 2] = {0};
+    for (int64_t i = 0; i < m->updates_count; i++)
+        at_least[m->updates[i]]++;
+    for (int times = UINT8_MAX - 1; times >= 0; times--)
+        at_least[times] += at_least[times + 1];
+    for (int times = 1; times <= UPDATES_TOLD && m->updates; times++) {
+        char name[40];
+        snprintf(name, sizeof name, "workload.updated.%d", times);
+        figures_integer(samples, name, at_least[times]);
+    }
+}
+
+/* The curve as growth over the base's totals, as checkpoints are. */
+static void curve_over_base(struct workload *workload, const struct measurement *measurement)
+{
+    for (size_t i = 0; workload && i < workload->sample_count; i++) {
+        struct workload_sample *sample = &workload->samples[i];
+        sample->allocated -= measurement->base_allocated;
+        if (sample->resident >= 0 && measurement->has_resident)
+            sample->resident -= measurement->base_resident;
+        else
+            sample->resident = -1;
+    }
+}
+
 /* Samples, predicts with the state inputs, measures, and closes one ledger. */
 static int close_ledger(struct measuring *m, const char *state, struct tare_error *error)
 {
@@ -370,9 +259,10 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     struct prediction prediction = {0};
     struct measurement measurement = {0};
     const struct figures *base = m->restarted ? &m->restarted_base : &cell->base;
-    int failed = read_probes(m, &ledger->samples, error);
+    int failed = measuring_read(m, &ledger->samples, error);
     if (m->store->made_by)
         figures_text(&ledger->samples, "store.made_by", m->store->made_by);
+    tell_updates(m, &ledger->samples);
     if (!failed)
         failed = ask_branch_again(m, error);
     if (m->restarted)
@@ -410,6 +300,9 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     if (!failed) {
         if (cell->state_count == 0)
             checkpoints_over_base(cell, &measurement);
+        curve_over_base(m->workload, &measurement);
+        ledger->workload = m->workload;
+        m->workload = NULL;
         cell->state_count++;
         free(cell->settings);
         cell->settings = corridor_settings_text(&m->corridor, &m->settings, &ledger->inputs);
@@ -422,46 +315,19 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     return failed;
 }
 
-static int take_step(struct measuring *m, enum step_type step, struct tare_error *error)
-{
-    int64_t count = 0;
-    switch (step) {
-    case STEP_LOAD:
-        return load(m, error);
-    case STEP_SETTLE:
-        return settle(m, error);
-    case STEP_READ:
-        show(m, "read", 0, 0, 0);
-        if (m->store->kind->read_all(m->store, &count, error))
-            return -1;
-        return settle(m, error);
-    case STEP_RELOAD:
-        show(m, "reload", 0, 0, 0);
-        if (m->store->kind->reload(m->store, error))
-            return -1;
-        return settle(m, error);
-    case STEP_RESTART:
-        m->restarted = m->store->kind->restarts_empty;
-        m->branch_asked = false;
-        return restart(m, error);
-    case STEP_TYPES:
-        break;
-    }
-    return 0;
-}
-
 static int measure_steps(struct measuring *m, struct tare_error *error)
 {
     const struct cell_steps *steps = &m->corridor.request->selection->steps;
     if (steps->count == 0) {
-        if (take_step(m, STEP_LOAD, error) || take_step(m, STEP_SETTLE, error))
+        if (cell_step_load.run(m, NULL, error) || cell_step_settle.run(m, NULL, error))
             return -1;
-        return close_ledger(m, cell_state_names[STEP_SETTLE], error);
+        return close_ledger(m, cell_step_settle.state, error);
     }
-    for (size_t i = 0; i < steps->count; i++)
-        if (take_step(m, steps->items[i].type, error) ||
-            close_ledger(m, steps->items[i].state, error))
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct cell_step *step = &steps->items[i];
+        if (step->kind->run(m, step, error) || close_ledger(m, step->state, error))
             return -1;
+    }
     return 0;
 }
 
@@ -525,6 +391,8 @@ int cell_measure(const struct cell_request *request, struct report *report, stru
     figures_free(&m.settings);
     figures_free(&m.model_settings);
     figures_free(&m.restarted_base);
+    measuring_forget_updates(&m);
+    workload_free(m.workload);
     cell->complete = !failed;
     if (failed) {
         cell->error = memory_text(error->message);

@@ -163,40 +163,23 @@ static double load_seconds(const struct cell_request *request, const struct cell
     return seconds;
 }
 
-static double step_seconds(const struct cell_request *request, const struct cell *cell,
-                           enum step_type type)
-{
-    double load = load_seconds(request, cell);
-    double settling = request->server.kind->settle ? SETTLING_SECONDS : 0;
-    switch (type) {
-    case STEP_LOAD:
-        return load;
-    case STEP_SETTLE:
-        return settling;
-    case STEP_READ: /* reading all takes about as long as loading did */
-        return load + settling;
-    case STEP_RELOAD:
-        return load + settling;
-    case STEP_RESTART:
-        return request->server.kind->pace.start_seconds + load / 2 + settling;
-    case STEP_TYPES:
-        break;
-    }
-    return 0;
-}
-
 static double cell_seconds(const struct cell_request *request, const struct cell *cell)
 {
     const struct store_pace *pace = &request->server.kind->pace;
     const struct cell_steps *steps = &request->selection->steps;
     if (pace->records_per_second <= 0 || pace->bytes_per_second <= 0)
         return -1;
-    double seconds = pace->start_seconds + (request->server.kind->settle ? SETTLING_SECONDS : 0);
+    const struct cell_forecast known = {
+        .load = load_seconds(request, cell),
+        .settling = request->server.kind->settle ? SETTLING_SECONDS : 0,
+        .start = pace->start_seconds,
+        .round_trip = ROUND_TRIP_SECONDS + (waits_for_disk(request) ? DISK_SECONDS : 0),
+        .records = cell->records};
+    double seconds = known.start + known.settling;
     if (steps->count == 0)
-        return seconds + step_seconds(request, cell, STEP_LOAD) +
-               step_seconds(request, cell, STEP_SETTLE) + CLOSING_SECONDS;
+        return seconds + known.load + known.settling + CLOSING_SECONDS;
     for (size_t i = 0; i < steps->count; i++)
-        seconds += step_seconds(request, cell, steps->items[i].type) + CLOSING_SECONDS;
+        seconds += steps->items[i].kind->forecast(&steps->items[i], &known) + CLOSING_SECONDS;
     return seconds;
 }
 

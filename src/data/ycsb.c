@@ -3,11 +3,11 @@
  * names, number and order of the fields; lengths and characters of the values
  * drawn as there, from a stream of tare's own (there they differ on each run). */
 #include <endian.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "core/random.h"
 #include "data/dataset.h"
+#include "data/zipfian.h"
 
 enum ycsb_order { YCSB_HASHED, YCSB_ORDERED };
 enum ycsb_lengths { YCSB_CONSTANT, YCSB_UNIFORM, YCSB_ZIPFIAN };
@@ -19,13 +19,6 @@ static const char *const lengths_names[] = {"constant", "uniform", "zipfian", NU
 #define YCSB_LENGTH_MAX  (64 * 1024 * 1024)
 #define YCSB_RECORD_MAX  (512 * 1024 * 1024) /* what Redis takes as one string by default */
 #define YCSB_PADDING_MAX 1000
-
-/* A Zipfian distribution over 1 to n by rejection-free inversion (Gray et al., "Quickly
- * Generating Billion-Record Synthetic Databases", 1994), as YCSB's ZipfianGenerator has it. */
-#define ZIPFIAN_THETA 0.99
-struct zipfian {
-    double items, zeta, eta, second; /* zeta(n), and the bound of the second item */
-};
 
 struct ycsb {
     int64_t field_count, field_length, field_length_least;
@@ -67,29 +60,6 @@ static void ycsb_defaults(void *state)
     ycsb->zero_padding = 1;
 }
 
-static struct zipfian zipfian_over(int64_t items)
-{
-    struct zipfian zipfian = {.items = (double)items, .second = 1 + pow(0.5, ZIPFIAN_THETA)};
-    for (int64_t i = 1; i <= items; i++)
-        zipfian.zeta += 1 / pow((double)i, ZIPFIAN_THETA);
-    zipfian.eta =
-        (1 - pow(2 / zipfian.items, 1 - ZIPFIAN_THETA)) / (1 - zipfian.second / zipfian.zeta);
-    return zipfian;
-}
-
-/* 0 to items - 1, the first the most likely. */
-static int64_t zipfian_draw(const struct zipfian *zipfian, struct random *random)
-{
-    double unit = random_unit(random);
-    double place = unit * zipfian->zeta;
-    if (place < 1)
-        return 0;
-    if (place < zipfian->second)
-        return 1;
-    return (int64_t)(zipfian->items *
-                     pow(zipfian->eta * unit - zipfian->eta + 1, 1 / (1 - ZIPFIAN_THETA)));
-}
-
 static int ycsb_open(struct dataset *dataset, struct tare_error *error)
 {
     struct ycsb *ycsb = dataset->state;
@@ -117,16 +87,6 @@ static int ycsb_open(struct dataset *dataset, struct tare_error *error)
         free(name);
     }
     return 0;
-}
-
-/* FNV-1a over the eight octets from the lowest, then Java's Math.abs(), which
- * leaves the least number as it is (YCSB's Utils.fnvhash64()). */
-static int64_t ycsb_hash(int64_t number)
-{
-    uint64_t rest = (uint64_t)number, hash = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < 8; i++, rest >>= 8)
-        hash = (hash ^ (rest & 0xff)) * UINT64_C(0x100000001b3);
-    return (int64_t)(hash >> 63 ? 0 - hash : hash);
 }
 
 static struct slice ycsb_key(const struct ycsb *ycsb, int64_t index, struct arena *arena)

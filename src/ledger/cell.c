@@ -27,6 +27,11 @@ int64_t ledger_records(const struct cell *cell, const struct ledger *ledger)
     return ledger->records > 0 ? ledger->records : cell->records;
 }
 
+int64_t cell_loaded_records(const struct cell *cell)
+{
+    return cell->state_count ? ledger_records(cell, &cell->states[0]) : cell->records;
+}
+
 const char *ledger_settings(const struct cell *cell, const struct ledger *ledger)
 {
     const char *settings = ledger->settings ? ledger->settings : cell->settings;

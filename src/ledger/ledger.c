@@ -489,5 +489,6 @@ void ledger_free(struct ledger *ledger)
         free(ledger->advice[i].change);
     }
     free(ledger->advice);
+    workload_free(ledger->workload);
     *ledger = (struct ledger){0};
 }

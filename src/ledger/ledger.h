@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/figures.h"
+#include "ledger/workload.h"
 #include "model/model.h"
 
 struct ledger_row {
@@ -53,6 +54,7 @@ struct ledger {
     char *subtotal_name;
     char **notes;
     size_t note_count, note_capacity;
+    struct workload *workload;    /* of the step that led here; owned; NULL: it was none */
     struct ledger_advice *advice; /* the most saved first */
     size_t advice_count, advice_capacity;
     /* plan only */
@@ -146,6 +148,8 @@ struct cell {
 
 /* Of a ledger of this cell: its own, or else the cell's. Settings are never NULL. */
 int64_t ledger_records(const struct cell *cell, const struct ledger *ledger);
+/* That its first state has: what was loaded. */
+int64_t cell_loaded_records(const struct cell *cell);
 const char *ledger_settings(const struct cell *cell, const struct ledger *ledger);
 
 /* The cost of one more record: the median of the differences between successive checkpoints,

@@ -21,14 +21,15 @@ static struct ranking *ranking_for(struct rankings *rankings, const struct cell 
 {
     for (size_t i = 0; i < rankings->count; i++) {
         struct ranking *ranking = &rankings->items[i];
-        if (ranking->records == cell->records && same_text(ranking->dataset, cell->dataset) &&
-            same_text(ranking->state, ledger->state))
+        if (ranking->records == ledger_records(cell, ledger) &&
+            same_text(ranking->dataset, cell->dataset) && same_text(ranking->state, ledger->state))
             return ranking;
     }
     MEMORY_GROW(rankings->items, rankings->count, rankings->capacity);
     struct ranking *ranking = &rankings->items[rankings->count++];
-    *ranking = (struct ranking){
-        .dataset = text_of(cell->dataset), .state = ledger->state, .records = cell->records};
+    *ranking = (struct ranking){.dataset = text_of(cell->dataset),
+                                .state = ledger->state,
+                                .records = ledger_records(cell, ledger)};
     return ranking;
 }
 

@@ -77,6 +77,10 @@ void document_ledger(struct document *document, const struct report *report,
 void document_rankings(struct document *document, const struct report *report, bool whole);
 /* Adds what would make cells smaller, where there is anything. */
 void document_advice(struct document *document, const struct report *report);
+/* Adds what workloads came to, and memory along them. */
+void document_workloads(struct document *document, const struct report *report);
+void document_curve(struct document *document, const struct cell *cell,
+                    const struct ledger *ledger);
 /* whole: every cell's ledger too, whatever the number of cells. Free with document_free(). */
 void document_of_report(struct document *document, const struct report *report,
                         const struct report_style *style, bool whole);

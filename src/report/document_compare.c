@@ -99,7 +99,7 @@ static void add_cell_advice(struct table *table, const struct cell *cell,
         if (name)
             table_cell(table, i ? "" : name);
         if (advice->saved && cell->records > 0)
-            table_tenths(table, number_tenths(advice->saved, cell->records));
+            table_tenths(table, number_tenths(advice->saved, cell_loaded_records(cell)));
         else
             table_cell(table, TABLE_NONE);
         table_cell(table, ledger->notes[advice->note]);

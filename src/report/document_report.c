@@ -318,6 +318,7 @@ void document_of_report(struct document *document, const struct report *report,
     add_lead(document, report);
     if (compared) {
         add_comparison(document, report);
+        document_workloads(document, report);
         add_disks(document, report);
         add_broken(document, report);
         add_notes(document, report);

@@ -221,6 +221,83 @@ static json_t *advice_value(const struct ledger *ledger, int64_t records)
     return list;
 }
 
+/* Whole numbers of a workload's latencies; one list for both directions. */
+static const struct {
+    const char *name;
+    size_t offset;
+} latency_members[] = {
+    {"operations", offsetof(struct workload_latency, operations)},
+    {"mean_ns", offsetof(struct workload_latency, mean)},
+    {"p50_ns", offsetof(struct workload_latency, p50)},
+    {"p95_ns", offsetof(struct workload_latency, p95)},
+    {"p99_ns", offsetof(struct workload_latency, p99)},
+    {"p99.9_ns", offsetof(struct workload_latency, p999)},
+    {"max_ns", offsetof(struct workload_latency, max)},
+};
+
+#define LATENCY_MEMBERS (sizeof latency_members / sizeof latency_members[0])
+
+static int64_t *latency_member(struct workload_latency *latency, size_t i)
+{
+    return (int64_t *)(void *)((char *)latency + latency_members[i].offset);
+}
+
+static json_t *latencies_value(const struct workload *workload)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < workload->latency_count; i++) {
+        struct workload_latency copy = workload->latencies[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "operation", text_value(copy.operation));
+        for (size_t j = 0; j < LATENCY_MEMBERS; j++)
+            json_object_set_new(one, latency_members[j].name,
+                                json_integer(*latency_member(&copy, j)));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *curve_value(const struct workload *workload)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < workload->sample_count; i++) {
+        const struct workload_sample *sample = &workload->samples[i];
+        json_t *one = json_object();
+        json_object_set_new(one, "seconds", real_value(sample->seconds));
+        json_object_set_new(one, "operations", json_integer(sample->operations));
+        json_object_set_new(one, "allocated", json_integer(sample->allocated));
+        json_object_set_new(one, "resident",
+                            sample->resident == -1 ? json_null() : json_integer(sample->resident));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *workload_value(const struct workload *workload)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "operations", json_integer(workload->operations));
+    json_object_set_new(object, "not_found", json_integer(workload->not_found));
+    json_object_set_new(object, "seconds", real_value(workload->seconds));
+    json_object_set_new(object, "operations_per_second", real_value(workload_per_second(workload)));
+    json_object_set_new(object, "threads", json_integer(workload->threads));
+    json_object_set_new(object, "pipeline", json_integer(workload->pipeline));
+    json_object_set_new(object, "rate",
+                        workload->rate ? json_integer(workload->rate) : json_null());
+    json_object_set_new(object, "distribution", text_value(workload->distribution));
+    json_object_set_new(object, "client_cpu_seconds", real_value(workload->client_cpu_seconds));
+    json_object_set_new(object, "server_cpu_seconds", real_value(workload->server_cpu_seconds));
+    json_object_set_new(object, "processors", json_integer(workload->processors));
+    json_object_set_new(object, "bound_by", json_string(workload_bound_names[workload->bound]));
+    json_object_set_new(object, "client_bound", json_boolean(workload->bound == BOUND_CLIENT));
+    json_object_set_new(object, "latencies", latencies_value(workload));
+    json_object_set_new(object, "curve", curve_value(workload));
+    return object;
+}
+
 static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger,
                             enum samples samples)
 {
@@ -242,6 +319,8 @@ static json_t *ledger_value(const struct cell *cell, const struct ledger *ledger
         json_object_set_new(subtotal, "bytes", json_integer(ledger->subtotal));
         json_object_set_new(object, "subtotal", subtotal);
     }
+    if (ledger->workload)
+        json_object_set_new(object, "workload", workload_value(ledger->workload));
     if (ledger->peak_allocated)
         json_object_set_new(object, "peak_allocated", json_integer(ledger->peak_allocated));
     if (ledger->step_count) {
@@ -365,7 +444,7 @@ static json_t *load_value(const struct cell *cell)
     json_object_set_new(object, "seconds", real_value(cell->load_seconds));
     json_object_set_new(object, "records_per_second",
                         cell->load_seconds > 0
-                            ? real_value((double)cell->records / cell->load_seconds)
+                            ? real_value((double)cell_loaded_records(cell) / cell->load_seconds)
                             : json_null());
     json_object_set_new(object, "client_cpu_seconds", real_value(cell->client_cpu_seconds));
     json_object_set_new(object, "server_cpu_seconds", real_value(cell->server_cpu_seconds));
@@ -862,6 +941,84 @@ static int read_advice(const struct reader *reader, const json_t *object, struct
     return 0;
 }
 
+static int read_latency(const struct reader *reader, const json_t *object,
+                        struct workload_latency *latency)
+{
+    if (read_text(reader, object, "operation", true, &latency->operation))
+        return -1;
+    for (size_t i = 0; i < LATENCY_MEMBERS; i++)
+        if (read_integer(reader, object, latency_members[i].name, true, latency_member(latency, i)))
+            return -1;
+    return 0;
+}
+
+static int read_workload_lists(const struct reader *reader, const json_t *object,
+                               struct workload *workload)
+{
+    json_t *latencies, *curve, *value;
+    size_t i;
+
+    if (read_list(reader, object, "latencies", true, &latencies) ||
+        read_list(reader, object, "curve", true, &curve))
+        return -1;
+    json_array_foreach(latencies, i, value)
+    {
+        struct reader inner = within(reader, "workload.latencies", i);
+        MEMORY_GROW(workload->latencies, workload->latency_count, workload->latency_capacity);
+        workload->latencies[workload->latency_count] = (struct workload_latency){0};
+        if (read_latency(&inner, value, &workload->latencies[workload->latency_count++]))
+            return -1;
+    }
+    json_array_foreach(curve, i, value)
+    {
+        struct reader inner = within(reader, "workload.curve", i);
+        struct workload_sample sample = {.resident = -1};
+        if (read_real(&inner, value, "seconds", &sample.seconds) ||
+            read_integer(&inner, value, "operations", true, &sample.operations) ||
+            read_integer(&inner, value, "allocated", true, &sample.allocated) ||
+            read_integer(&inner, value, "resident", false, &sample.resident))
+            return -1;
+        MEMORY_GROW(workload->samples, workload->sample_count, workload->sample_capacity);
+        workload->samples[workload->sample_count++] = sample;
+    }
+    return 0;
+}
+
+static int read_bound(const struct reader *reader, const json_t *object, enum workload_bound *bound)
+{
+    const char *name = json_string_value(json_object_get(object, "bound_by"));
+
+    for (int i = 0; name && workload_bound_names[i]; i++) {
+        if (strcmp(workload_bound_names[i], name) == 0) {
+            *bound = (enum workload_bound)i;
+            return 0;
+        }
+    }
+    return fail(reader, "'bound_by' is none of the bounds");
+}
+
+static int read_workload(const struct reader *reader, const json_t *object, struct ledger *ledger)
+{
+    if (!object || json_is_null(object))
+        return 0;
+    if (!json_is_object(object))
+        return fail(reader, "'workload' is no object");
+    struct workload *workload = ledger->workload = workload_new();
+    if (read_integer(reader, object, "operations", true, &workload->operations) ||
+        read_integer(reader, object, "not_found", false, &workload->not_found) ||
+        read_real(reader, object, "seconds", &workload->seconds) ||
+        read_integer(reader, object, "threads", true, &workload->threads) ||
+        read_integer(reader, object, "pipeline", true, &workload->pipeline) ||
+        read_integer(reader, object, "rate", false, &workload->rate) ||
+        read_text(reader, object, "distribution", false, &workload->distribution) ||
+        read_real(reader, object, "client_cpu_seconds", &workload->client_cpu_seconds) ||
+        read_real(reader, object, "server_cpu_seconds", &workload->server_cpu_seconds) ||
+        read_integer(reader, object, "processors", false, &workload->processors) ||
+        read_bound(reader, object, &workload->bound))
+        return -1;
+    return read_workload_lists(reader, object, workload);
+}
+
 static int read_ledger(const struct reader *reader, json_t *object, struct ledger *ledger)
 {
     json_t *rows, *notes, *value;
@@ -875,6 +1032,7 @@ static int read_ledger(const struct reader *reader, json_t *object, struct ledge
         read_list(reader, object, "accounts", true, &rows) ||
         read_integer(reader, object, "peak_allocated", false, &ledger->peak_allocated) ||
         read_steps(reader, object, ledger) ||
+        read_workload(reader, json_object_get(object, "workload"), ledger) ||
         read_figures(reader, object, "inputs", &ledger->inputs) ||
         read_evidence(reader, json_object_get(object, "evidence"), ledger) ||
         read_blocks(reader, object, ledger) || read_list(reader, object, "notes", false, &notes) ||

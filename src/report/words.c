@@ -51,7 +51,7 @@ char *words_data(const struct cell *cell)
     bool named = cell->dataset && cell->dataset[0];
     bool summary = cell->dataset_summary && cell->dataset_summary[0];
 
-    return memory_format("%s %s%srecords%s%s", units_count(count, cell->records),
+    return memory_format("%s %s%srecords%s%s", units_count(count, cell_loaded_records(cell)),
                          named ? cell->dataset : "", named ? " " : "", summary ? ", " : "",
                          summary ? cell->dataset_summary : "");
 }
@@ -89,7 +89,8 @@ char *words_seed(const struct report *report)
 
 bool words_rate(const struct cell *cell, int64_t *rate)
 {
-    double real = cell->load_seconds > 0 ? (double)cell->records / cell->load_seconds : 0;
+    double real =
+        cell->load_seconds > 0 ? (double)cell_loaded_records(cell) / cell->load_seconds : 0;
 
     /* No load is faster than this; what a damaged file says is not converted. */
     if (cell->load_seconds <= 0 || !(real < 1e15))

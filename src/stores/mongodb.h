@@ -85,6 +85,15 @@ int mongodb_put(struct store *store, const struct object *object, struct tare_er
 int mongodb_flush(struct store *store, struct tare_error *error);
 void mongodb_load_close(struct store *store);
 
+/* A workload's client (mongodb_client.c): the store's members of these names. */
+struct store_client *mongodb_client_open(struct store *store, struct tare_error *error);
+int mongodb_client_add(struct store_client *client, enum operation operation,
+                       const struct object *objects, const struct object *before, size_t count,
+                       struct tare_error *error);
+int mongodb_client_send(struct store_client *client, struct tare_error *error);
+int mongodb_client_take(struct store_client *client, bool *found, struct tare_error *error);
+void mongodb_client_close(struct store_client *client);
+
 /* Replies (mongodb_figures.c). */
 
 /* Puts every leaf of the document at prefix.NAME: names of nested documents joined by full stops,

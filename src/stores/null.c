@@ -7,7 +7,8 @@
 #include "core/memory.h"
 #include "stores/store.h"
 
-#define SLOT 16
+#define SLOT                16
+#define NULL_IN_FLIGHT_MOST 4096
 
 struct null_store {
     struct store store;
@@ -95,6 +96,58 @@ static int null_read_all(struct store *store, int64_t *count, struct tare_error 
     return 0;
 }
 
+/* A client that finds every record but those that are to be missed. */
+struct null_client {
+    struct store_client client;
+    enum operation operations[NULL_IN_FLIGHT_MOST];
+    int64_t added, taken;
+};
+
+static struct store_client *null_client_open(struct store *store, struct tare_error *error)
+{
+    struct null_client *client = memory_new(sizeof *client);
+    (void)error;
+    client->client.store = store;
+    return &client->client;
+}
+
+static int null_client_add(struct store_client *to, enum operation operation,
+                           const struct object *objects, const struct object *before, size_t count,
+                           struct tare_error *error)
+{
+    struct null_client *client = (struct null_client *)to;
+    int64_t changed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (operation == OPERATION_INSERT && null_put(to->store, &objects[i], error))
+            return -1;
+        if (operation == OPERATION_UPDATE)
+            changed += counted_sum(&objects[i].counted) - counted_sum(&before[i].counted);
+    }
+    ((struct null_store *)to->store)->content += changed;
+    client->operations[client->added++ % NULL_IN_FLIGHT_MOST] = operation;
+    return 0;
+}
+
+static int null_client_send(struct store_client *client, struct tare_error *error)
+{
+    (void)client;
+    (void)error;
+    return 0;
+}
+
+static int null_client_take(struct store_client *to, bool *found, struct tare_error *error)
+{
+    struct null_client *client = (struct null_client *)to;
+    (void)error;
+    *found = client->operations[client->taken++ % NULL_IN_FLIGHT_MOST] != OPERATION_MISS;
+    return 0;
+}
+
+static void null_client_close(struct store_client *client)
+{
+    free(client);
+}
+
 static void null_close(struct store *store)
 {
     free(store);
@@ -113,6 +166,12 @@ const struct store_kind store_null = {
     .load_close = null_load_close,
     .glance = null_glance,
     .read_all = null_read_all,
+    .client_open = null_client_open,
+    .client_add = null_client_add,
+    .client_send = null_client_send,
+    .client_take = null_client_take,
+    .client_close = null_client_close,
+    .in_flight_most = NULL_IN_FLIGHT_MOST,
     .ask = null_ask,
     .close = null_close,
 };

@@ -846,3 +846,12 @@ bool process_resident(pid_t pid, int64_t *bytes)
     *bytes = kib * 1024;
     return true;
 }
+
+double process_cpu_seconds(pid_t pid)
+{
+    struct timespec now;
+    clockid_t clock;
+    if (pid <= 0 || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &now) != 0)
+        return 0;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

@@ -57,6 +57,8 @@ int process_capture(char *const arguments[], int patience_ms, struct buffer *out
                     struct tare_error *error);
 /* VmRSS of /proc/PID/status in bytes; false where it can't be read. */
 bool process_resident(pid_t pid, int64_t *bytes);
+/* Processor time that a process has taken, all its threads; 0 where it isn't seen. */
+double process_cpu_seconds(pid_t pid);
 /* A pause of this many milliseconds; a signal ends it early. */
 void process_pause(int milliseconds);
 

@@ -86,6 +86,15 @@ int redis_flush(struct store *store, struct tare_error *error);
 void redis_load_close(struct store *store);
 /* The commands that write the object, as RESP, appended; returns how many commands they are. */
 int redis_wire(struct buffer *out, const struct object *object);
+/* A workload's client (redis_client.c). */
+struct store_client *redis_client_open(struct store *store, struct tare_error *error);
+int redis_client_add(struct store_client *client, enum operation operation,
+                     const struct object *objects, const struct object *before, size_t count,
+                     struct tare_error *error);
+int redis_client_send(struct store_client *client, struct tare_error *error);
+int redis_client_take(struct store_client *client, bool *found, struct tare_error *error);
+void redis_client_close(struct store_client *client);
+#define REDIS_IN_FLIGHT_MOST 4096
 /* Remembers the key of what is about to be written to a server that isn't tare's own, so that
  * redis_wipe() can remove it; does nothing for one that tare started, or with limits.keep. */
 int redis_remember(struct redis *redis, const struct object *object, struct tare_error *error);
@@ -131,7 +140,10 @@ void redis_close(struct store *store);
     .ask_branch = redis_ask_branch, .load_open = redis_load_open, .put = redis_put,                \
     .flush = redis_flush, .load_close = redis_load_close, .settle = redis_settle,                  \
     .glance = redis_glance, .steady = redis_steady, .read_all = redis_read_all,                    \
-    .sample = redis_sample, .value_memory = redis_value_memory, .reload = redis_reload,            \
-    .restart = redis_restart, .restarts_empty = true, .ask = redis_ask, .close = redis_close
+    .sample = redis_sample, .value_memory = redis_value_memory, .client_open = redis_client_open,  \
+    .client_add = redis_client_add, .client_send = redis_client_send,                              \
+    .client_take = redis_client_take, .client_close = redis_client_close,                          \
+    .in_flight_most = REDIS_IN_FLIGHT_MOST, .reload = redis_reload, .restart = redis_restart,      \
+    .restarts_empty = true, .ask = redis_ask, .close = redis_close
 
 #endif

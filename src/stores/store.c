@@ -21,6 +21,14 @@ const struct store_kind *const store_kinds[] = {&store_redis,  &store_valkey, &s
 
 const char *const store_common_settings[] = {"aof", "rdb", NULL};
 
+const char *const operation_names[] = {"read", "update", "insert", "miss", NULL};
+
+static bool has_whole_client(const struct store_kind *kind)
+{
+    return kind->client_add && kind->client_send && kind->client_take && kind->client_close &&
+           kind->in_flight_most > 0;
+}
+
 int store_table_check(const struct store_kind *const kinds[], struct tare_error *error)
 {
     for (size_t i = 0; kinds[i]; i++) {
@@ -29,7 +37,7 @@ int store_table_check(const struct store_kind *const kinds[], struct tare_error 
             !kind->load_open || !kind->put || !kind->flush || !kind->load_close || !kind->glance ||
             !kind->ask || !kind->close ||
             (kind->program && (!kind->install || !kind->build_of_version_text)) ||
-            (kind->engines && !kind->engines[0]))
+            (kind->engines && !kind->engines[0]) || (kind->client_open && !has_whole_client(kind)))
             return error_set(error, TARE_USAGE, "internal: store '%s' is incomplete",
                              kind->name ? kind->name : "?");
         for (size_t j = 0; j < i; j++)

@@ -71,6 +71,17 @@ struct store_pace {
     double records_per_second, bytes_per_second; /* their times add up; 0: not known */
 };
 
+/* What a client of a workload does with one record. */
+enum operation { OPERATION_READ, OPERATION_UPDATE, OPERATION_INSERT, OPERATION_MISS };
+#define OPERATION_TYPES 4
+extern const char *const operation_names[]; /* "read", ... */
+
+/* One connection of a workload. Opened and closed by the main thread, used by one thread between;
+ * no member looks after the server's process. */
+struct store_client {
+    struct store *store;
+};
+
 struct store_kind {
     const char *name;   /* "redis": the KIND of --server and the CSV's column store */
     const char *family; /* "redis": whose encodings it takes (valkey's is redis too) */
@@ -126,6 +137,19 @@ struct store_kind {
     int (*steady)(struct store *store, struct tare_error *error);
     /* Reads every object back once (step read); *count: how many there were. May be NULL. */
     int (*read_all)(struct store *store, int64_t *count, struct tare_error *error);
+    /* A workload's client; all five, or none. add takes an operation on one record, of which it
+     * copies what it needs, and sends nothing: its objects; for an update those before it too, so
+     * that what differs alone is written. send sends what was added; take waits for the answer to
+     * the oldest operation, and tells whether its record was there (an update where the server
+     * says). in_flight_most: operations between an add and its take. */
+    struct store_client *(*client_open)(struct store *store, struct tare_error *error);
+    int (*client_add)(struct store_client *client, enum operation operation,
+                      const struct object *objects, const struct object *before, size_t count,
+                      struct tare_error *error);
+    int (*client_send)(struct store_client *client, struct tare_error *error);
+    int (*client_take)(struct store_client *client, bool *found, struct tare_error *error);
+    void (*client_close)(struct store_client *client);
+    int64_t in_flight_most;
     /* Up to `count` keys spread over the database, as objects with lengths (bytes where they may be
      * a number), counted; reads alone. *keys: how many the database holds; *skipped: keys of types
      * that aren't read, or too large to be. May be NULL. */

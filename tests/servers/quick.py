@@ -290,6 +290,108 @@ def redis_reloads_and_restarts(tare):
             assert planned[name]["bytes"] == row["bytes"], name
 
 
+def workloads_of(path):
+    """{(cell, state): workload} of a JSON report."""
+    return {(cell["name"], state["state"]): state["workload"]
+            for cell in load_json(path)["cells"] for state in cell["states"]
+            if "workload" in state}
+
+
+def workload_is_whole(name, workload, operations, threads):
+    assert workload["operations"] == operations and workload["threads"] == threads, name
+    # What is asked for is there, and what is to be missed is not.
+    assert workload["not_found"] == 0, name
+    for figure in ("seconds", "client_cpu_seconds", "server_cpu_seconds"):
+        assert workload[figure] > 0, (name, figure)
+    for latency in workload["latencies"]:
+        values = [latency[n + "_ns"] for n in ("p50", "p95", "p99", "p99.9", "max")]
+        assert 1000 < values[0] and values == sorted(values), (name, latency)
+    assert sum(l["operations"] for l in workload["latencies"][1:]) in (0, operations), name
+    assert len(workload["curve"]) >= 2 and workload["curve"][-1]["operations"] == operations
+
+
+def workloads_read_update_and_miss(tare):
+    path, json_path = tare.path("workload.csv"), tare.path("workload.json")
+    run = tare.run("run", "-n", "5000", "-e", "redis:string+json,mongodb:document", "--steps",
+                   "load,update,miss,workload=d:threads=3:operations=4k", "--export-csv", path,
+                   "--export-json", json_path)
+    assert run.code == 0, run
+    cells, found = ledgers(path), workloads_of(json_path)
+    assert len(found) == 2 * 3, sorted(found)
+    for name, workload in found.items():
+        mixed = name[1] == "workload-d@3"
+        workload_is_whole(name, workload, 4000 if mixed else 5000, 3 if mixed else 1)
+        # Lengths stay, so the ledger of what was written does; inserts come on top.
+        records = int(cells[name]["key"]["records"])
+        if mixed:
+            assert 5150 <= records <= 5250, records
+        else:
+            assert records == 5000
+            assert counted(cells[name]) == counted(cells[name[0], "loaded"]), name
+        if name[0].startswith("redis"):
+            of_allocated, _ = shares(cells[name])
+            assert of_allocated <= 0.5, (name, of_allocated)
+
+
+def workloads_know_every_keyed_encoding(tare):
+    json_path = tare.path("workload.json")
+    run = tare.run("run", "-n", "1000", "-d", "player", "-e",
+                   "redis:hash,redis:bucket=100+msgpack,mongodb:blob+cbor@id=objectid", "--steps",
+                   "load,update:pipeline=1,read:threads=2:distribution=latest", "--export-json",
+                   json_path)
+    assert run.code == 0, run
+    found = workloads_of(json_path)
+    assert len(found) == 3 * 2, sorted(found)
+    for name, workload in found.items():
+        workload_is_whole(name, workload, 1000, 2 if name[1] == "read@2" else 1)
+
+
+def an_update_writes_what_it_says(tare):
+    """The values of a server that tare did not start, before and after."""
+    with RedisServer(tare) as server:
+        url = "redis=redis://127.0.0.1:%d/4" % server.port
+        commands = {}
+        for steps in ("load", "load,update:operations=300", "load,miss:operations=200:pipeline=50",
+                      "load,read:operations=100:threads=4,workload=d:operations=400"):
+            server.client("config", "resetstat")
+            run = tare.run("run", "-n", "500", "-e", "redis:hash", "--server", url, "--steps",
+                           steps)
+            assert run.code == 0, run
+            calls = server.client("info", "commandstats")
+            commands[steps] = {name: int(count) for name, count in re.findall(
+                r"cmdstat_([a-z]+):calls=(\d+)", calls)}
+            assert server.client("info", "keyspace").count("db") == 0, "keys left behind"
+        plain, update, miss, more = commands.values()
+        assert update["hmset"] - plain["hmset"] == 300, commands
+        assert miss["hgetall"] - plain["hgetall"] == 200, commands
+        reads, inserts = more["hgetall"] - plain["hgetall"], more["hmset"] - plain["hmset"]
+        assert reads + inserts == 500 and 5 <= inserts <= 40, commands
+
+
+def a_workload_ends_with_its_server(tare):
+    for encoding, name in (("redis:hash", "redis"), ("mongodb:document", "mongod")):
+        json_path = tare.path("workload.json")
+        process = tare.start("run", "-n", "1000", "-e", encoding, "--steps",
+                             "load,workload=a:seconds=60:threads=4", "--export-json", json_path)
+        pid = wait_for_server(tare, name)
+        time.sleep(7)
+        os.kill(pid, signal.SIGKILL)
+        begin = time.monotonic()
+        run = tare.finish(process)
+        one_line(run, 2)
+        assert time.monotonic() - begin < 15
+        (cell,) = load_json(json_path)["cells"]
+        assert cell["complete"] is False and [s["state"] for s in cell["states"]] == ["loaded"]
+    process = tare.start("run", "-n", "1000", "-e", "redis:hash", "--steps",
+                         "load,workload=a:seconds=60:threads=4")
+    time.sleep(6)
+    os.kill(process.pid, signal.SIGINT)
+    begin = time.monotonic()
+    run = tare.finish(process)
+    assert run.code == 130, run
+    assert time.monotonic() - begin < 15
+
+
 def steps_that_a_server_does_not_have(tare):
     with RedisServer(tare) as server:
         url = "redis=redis://127.0.0.1:%d/3" % server.port
@@ -300,6 +402,8 @@ def steps_that_a_server_does_not_have(tare):
     run = tare.run("run", "-n", "10", "-e", "redis:hash", "--set", "aof=everysec", "--steps",
                    "load,restart")
     one_line(run, 1, "aof")
+    run = tare.run("run", "-n", "10", "-e", "mongodb:document", "--steps", "load,read:pipeline=8")
+    one_line(run, 1, "waits for each answer")
     tare.expect_clean()
 
 
@@ -532,6 +636,9 @@ TESTS = [a_server_without_the_module_is_told, settings_reach_the_server, redis_r
          a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields,
          a_rehash_is_over_where_it_is_settled, steps_close_a_ledger_each,
+         workloads_read_update_and_miss, workloads_know_every_keyed_encoding,
+         an_update_writes_what_it_says,
+         a_workload_ends_with_its_server,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,
          a_dying_server_costs_its_own_cell_only, signals_leave_nothing_behind,

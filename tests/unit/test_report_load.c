@@ -116,6 +116,48 @@ static void checkpoints_and_samples_come_back(void **state)
     buffer_free(&text);
 }
 
+static void workloads_come_back(void **state)
+{
+    struct report report, loaded;
+    struct buffer text = {0};
+    struct tare_error error = {0};
+    (void)state;
+    sample_of(&report, sample_redis);
+    struct workload *workload = report.cells[0].states[0].workload = workload_new();
+    *workload = (struct workload){.operations = 1000,
+                                  .not_found = 3,
+                                  .seconds = 0.25,
+                                  .threads = 8,
+                                  .pipeline = 2,
+                                  .rate = 5000,
+                                  .distribution = memory_text("zipfian"),
+                                  .client_cpu_seconds = 0.2,
+                                  .server_cpu_seconds = 0.1,
+                                  .processors = 2,
+                                  .bound = BOUND_PROCESSORS};
+    workload->latencies = memory_new(sizeof *workload->latencies);
+    workload->latencies[workload->latency_count++] = (struct workload_latency){
+        memory_text("all"), 1000, 20000, 18000, 30000, 45000, 61000, 1234567};
+    workload->samples = memory_new(3 * sizeof *workload->samples);
+    for (int i = 0; i < 3; i++)
+        workload->samples[workload->sample_count++] = (struct workload_sample){
+            .seconds = i, .operations = 500 * i, .allocated = 1000000 + i, .resident = 2 * i - 1};
+    render(&report, "json", &text);
+    assert_int_equal(load(text.data, text.length, &loaded, &error), 0);
+    const struct workload *back = loaded.cells[0].states[0].workload;
+    assert_int_equal(back->not_found, 3);
+    assert_int_equal(back->bound, BOUND_PROCESSORS);
+    assert_string_equal(back->distribution, "zipfian");
+    assert_int_equal(back->latencies[0].p999, 61000);
+    assert_int_equal(back->samples[0].resident, -1);
+    assert_int_equal(back->samples[2].resident, 3);
+    report_free(&loaded);
+    round_trip(&report, "json", "json");
+    round_trip(&report, "json", "text");
+    report_free(&report);
+    buffer_free(&text);
+}
+
 static void blocks_come_back(void **state)
 {
     struct report report, loaded;
@@ -418,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_comes_back_whole),
         cmocka_unit_test(checkpoints_and_samples_come_back),
+        cmocka_unit_test(workloads_come_back),
         cmocka_unit_test(blocks_come_back),
         cmocka_unit_test(csv_comes_back),
         cmocka_unit_test(csv_in_any_order),
