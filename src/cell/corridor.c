@@ -98,6 +98,21 @@ int corridor_tables(struct corridor *corridor, struct tare_error *error)
                            error);
 }
 
+/* As many as a marginal cost needs points (ledger/marginal.h). */
+#define SEGMENTS 40
+
+int64_t corridor_segment_end(int64_t records, int64_t segment)
+{
+    int64_t segments = records < SEGMENTS ? records : SEGMENTS;
+    return records / segments * segment + records % segments * segment / segments;
+}
+
+void corridor_connected(struct corridor *corridor)
+{
+    if (corridor->model && corridor->model->kind->connected)
+        corridor->model->kind->connected(corridor->model);
+}
+
 int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *error)
 {
     return corridor_pass_as(corridor, index, index, error);

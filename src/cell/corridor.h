@@ -42,6 +42,11 @@ int corridor_pass(struct corridor *corridor, int64_t index, struct tare_error *e
 /* The same, put as if it were record `number`: of a sample that stands for records without gaps. */
 int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
                      struct tare_error *error);
+/* The segments that a load is made in, each over a connection of its own: the first record behind
+ * segment `segment`, from 1 on, of `records`; behind the last that is `records`. */
+int64_t corridor_segment_end(int64_t records, int64_t segment);
+/* The records to come pass over a new connection. */
+void corridor_connected(struct corridor *corridor);
 /* Passes `sampled` records, an even spread of the request's, and predicts all of them by the
  * corridor's model, which is new. *counted: scaled to all. Fill *prediction with zeros before, and
  * free it in any case. */

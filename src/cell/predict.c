@@ -110,7 +110,11 @@ int corridor_predict(struct corridor *corridor, int64_t sampled, const struct fi
 {
     int64_t records = corridor->request->selection->records;
     int failed = sampled ? corridor_tables(corridor, error) : 0;
-    for (int64_t i = 0; !failed && i < sampled; i++) {
+    for (int64_t i = 0, segment = 1; !failed && i < sampled; i++) {
+        if (i == corridor_segment_end(sampled, segment)) {
+            corridor_connected(corridor);
+            segment++;
+        }
         int64_t index = dataset_sample_index(corridor->dataset, records, sampled, i);
         failed =
             corridor_pass_as(corridor, index, sample_number(corridor, sampled, i, index), error) ||

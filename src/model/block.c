@@ -112,6 +112,7 @@ void blocks_scale(struct blocks *blocks, double factor)
         blocks->sums[i] *= factor;
     blocks->rounding *= factor;
     blocks->headers *= factor;
+    blocks->unwritten *= factor;
     blocks->block_count *= factor;
     for (size_t i = 0; i < blocks->class_size; i++)
         blocks->classes[i].count *= factor;
@@ -124,6 +125,7 @@ void blocks_merge(struct blocks *to, const struct blocks *from)
         to->sums[i] += from->sums[i];
     to->rounding += from->rounding;
     to->headers += from->headers;
+    to->unwritten += from->unwritten;
     to->block_count += from->block_count;
     for (size_t i = 0; i < from->class_size; i++)
         if (from->classes[i].kind)

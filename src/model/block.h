@@ -46,6 +46,7 @@ struct blocks {
     double sums[128]; /* by account place; rounding kept apart from parts */
     double rounding;  /* usable - requested, all blocks */
     double headers;   /* outside the total */
+    double unwritten; /* bytes inside requests that were never written: room at a block's end */
     double block_count;
     struct block_class *classes; /* open addressing by (kind, requested) */
     size_t class_count, class_size;

@@ -145,6 +145,9 @@ struct model_kind {
     /* Takes an object into the sums. May be called on every record, or on an
      * evenly spread sample of them. */
     int (*add)(struct model *model, const struct object *object, struct tare_error *error);
+    /* The objects to come are written over a new connection, where that leaves a trace in them. May
+     * be NULL: it doesn't. */
+    void (*connected)(struct model *model);
     /* Sums for `records` records, of which `sampled` were added; counted: bytes of the stages
      * payload and encoding of all `records`. inputs: state inputs by name, each optional. May be
      * called more than once while records are added (checkpoints); *prediction is filled anew. */

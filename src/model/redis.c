@@ -96,6 +96,11 @@ static int add(struct model *model, const struct object *object, struct tare_err
     return failed;
 }
 
+static void connected(struct model *model)
+{
+    ((struct redis_model *)model)->big_room = 0;
+}
+
 /* Three standard errors of the total of `records` objects, of which so many were a sample. */
 static double sampling_error(const struct redis_model *redis, int64_t sampled, int64_t records)
 {
@@ -439,7 +444,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     if (records > 0) {
         int64_t noise = prediction->allocated / 1000 > NOISE ? prediction->allocated / 1000 : NOISE;
         noise += llround(sampling_error(redis, sampled, records));
-        prediction->allocated_low = prediction->allocated + llround(low) - noise;
+        prediction->allocated_low = prediction->allocated + llround(low) - noise -
+                                    llround(redis->big_room_bytes * factor / 2);
         prediction->allocated_high = prediction->allocated + llround(high) + noise;
         /* glibc hands a free chunk out whole where the rest would be under 32 bytes: a block then
          * is 16 larger. On Valkey 8.1 to 9.1 that was seen of a quarter of the blocks of hashes and
@@ -625,6 +631,7 @@ const struct model_kind model_redis = {
     .takes = redis_takes,
     .open = open,
     .add = add,
+    .connected = connected,
     .predict = predict,
     .measure = redis_measure,
     .state_inputs = state_inputs,

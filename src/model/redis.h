@@ -28,6 +28,15 @@ enum redis_field_form {
     REDIS_FIELD_FUSED    /* one block of field and value where they are short (Valkey 9.x) */
 };
 
+/* What the value of a SET of 32 KiB and more keeps of the query buffer that it came in, which the
+ * server takes for the value (networking.c, processMultibulkBuffer). */
+enum redis_big_argument {
+    REDIS_BIG_ROOM,      /* room that was made for the last big one, or in growing, up to a tenth */
+    REDIS_BIG_ROOM_READ, /* the same, where room is made for the whole value behind what is read */
+    REDIS_BIG_ROOM_USABLE, /* as REDIS_BIG_ROOM; the buffer knows its block's usable size (sds.c) */
+    REDIS_BIG_LINE_END,    /* CR LF: it grows no further than it must, and is then read full */
+};
+
 struct redis_layout {
     const char *store;    /* "redis", "valkey" */
     int from;             /* the first version; up to the next row's of the same store */
@@ -68,8 +77,7 @@ struct redis_layout {
     bool sized_from_count; /* HSET of more fields than the packed limit makes the table at once */
     bool sized_on_read;    /* a hash or sorted set read from an RDB file gets its table at once */
     bool sized_on_convert; /* a packed hash that is converted gets a table of its size at once */
-    bool big_arguments_keep_line_end; /* SET of 32 KiB and more keeps the query buffer, with its CR
-                                         LF */
+    enum redis_big_argument big_argument;
 };
 
 /* Streams, by versions of their own (t_stream.c changed in patch releases). */
@@ -244,9 +252,11 @@ struct redis_model {
     bool shared_integers;                 /* SET of 0 to 9,999 takes an object that all share */
     struct blocks blocks;                 /* of all whole objects so far, without tables */
     int64_t keys, expiring;               /* whole objects so far */
-    double bytes, bytes_squared;          /* of each of them, summed */
-    struct blocks reading;                /* what reading all of it from an RDB file adds to that */
-    struct blocks once;                   /* of strings that are kept once for all records */
+    int64_t big_room;      /* what this connection's query buffer was made for; 0: nothing big */
+    double big_room_bytes; /* what growing left in values, summed: at most, see kept_room */
+    double bytes, bytes_squared; /* of each of them, summed */
+    struct blocks reading;       /* what reading all of it from an RDB file adds to that */
+    struct blocks once;          /* of strings that are kept once for all records */
     int64_t once_keys;
     struct redis_hashes *hashes;
     size_t hashes_count, hashes_capacity;

@@ -15,7 +15,8 @@
     .key_form = REDIS_KEY_APART, .key_table = REDIS_TABLE_CHAINED,                                 \
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_OBJECTS,                         \
     .packed = REDIS_ZIPLIST, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 96,            \
-    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2, .list = 32, .list_node = 32
+    .zset_dict = 96, .dict_step = 1, .zset_dict_step = 2, .list = 32, .list_node = 32,             \
+    .big_argument = REDIS_BIG_ROOM
 
 /* 4.0 to 6.2: fields and values are plain sds; HSET looks a field up before it adds it, and both
  * move a bucket of an unfinished rehash. */
@@ -30,7 +31,7 @@
     .field_table = REDIS_TABLE_CHAINED, .field_form = REDIS_FIELD_STRINGS,                         \
     .packed = REDIS_LISTPACK, .object = 16, .embstr_limit = 44, .entry = 24, .dict = 56,           \
     .zset_dict = 56, .zset_dict_step = 2, .integer_in_pointer = true, .sized_on_read = true,       \
-    .sized_on_convert = true, .big_arguments_keep_line_end = true, .list = 40, .list_node = 40,    \
+    .sized_on_convert = true, .big_argument = REDIS_BIG_LINE_END, .list = 40, .list_node = 40,     \
     SKIP_LIST(32)
 
 /* From 7.2: one look-up a field (dictAddRaw alone); tables sized by the number of arguments. */
@@ -42,7 +43,7 @@
     .key_form = REDIS_KEY_IN_OBJECT, .key_table = REDIS_TABLE_BUCKETS,                             \
     .field_table = REDIS_TABLE_BUCKETS, .packed = REDIS_LISTPACK, .object = 16,                    \
     .embstr_limit = 44, .zset_dict = 80, .integer_in_pointer = true, .sized_on_read = true,        \
-    .sized_on_convert = true, .sized_from_count = true, .big_arguments_keep_line_end = true,       \
+    .sized_on_convert = true, .sized_from_count = true, .big_argument = REDIS_BIG_LINE_END,        \
     .skip_list_levels = 32, .list = 40, .list_node = 40, .list_bare = true,                        \
     .list_plain_above_limit = true
 
@@ -53,13 +54,19 @@ const struct redis_layout redis_layouts[] = {
      .verified = "3.2.6 with jemalloc 4.0.3, libc",
      REDIS_3_2,
      SKIP_LIST(32)},
-    {.store = "redis", .from = 40000, .range = "4.0", REDIS_4_0, SKIP_LIST(32)},
+    {.store = "redis",
+     .from = 40000,
+     .range = "4.0",
+     REDIS_4_0,
+     SKIP_LIST(32),
+     .big_argument = REDIS_BIG_ROOM},
     {.store = "redis",
      .from = 50000,
      .range = "5.0.0 to 5.0.5",
      REDIS_4_0,
      SKIP_LIST(64),
-     .sized_on_read = true},
+     .sized_on_read = true,
+     .big_argument = REDIS_BIG_ROOM_READ},
     {.store = "redis",
      .from = 50006,
      .range = "5.0",
@@ -67,15 +74,26 @@ const struct redis_layout redis_layouts[] = {
      REDIS_4_0,
      SKIP_LIST(64),
      .integer_in_pointer = true,
-     .sized_on_read = true},
+     .sized_on_read = true,
+     .big_argument = REDIS_BIG_ROOM_READ},
     {.store = "redis",
      .from = 60000,
-     .range = "6.0, 6.2",
-     .verified = "6.0.16 with jemalloc 5.2.1, 6.2.5 with jemalloc 5.1.0, 6.2.14 with libc",
+     .range = "6.0",
+     .verified = "6.0.16 with jemalloc 5.2.1",
      REDIS_4_0,
      SKIP_LIST(32),
      .integer_in_pointer = true,
-     .sized_on_read = true},
+     .sized_on_read = true,
+     .big_argument = REDIS_BIG_ROOM},
+    {.store = "redis",
+     .from = 60200,
+     .range = "6.2",
+     .verified = "6.2.5 with jemalloc 5.1.0, 6.2.14 with libc",
+     REDIS_4_0,
+     SKIP_LIST(32),
+     .integer_in_pointer = true,
+     .sized_on_read = true,
+     .big_argument = REDIS_BIG_ROOM_USABLE},
     {.store = "redis",
      .from = 70000,
      .range = "7.0",

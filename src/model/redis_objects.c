@@ -13,7 +13,8 @@ static const char kind_sds[] = "sds", kind_object[] = "robj", kind_entry[] = "di
                   kind_dict[] = "dict", kind_packed[] = "packed", kind_table[] = "table",
                   kind_zset[] = "zset", kind_node[] = "zskiplistNode", kind_key[] = "kvobj";
 
-#define BIG_ARGUMENT (32 * 1024) /* PROTO_MBULK_BIG_ARG, server.h */
+#define BIG_ARGUMENT (32 * 1024)            /* PROTO_MBULK_BIG_ARG, server.h */
+#define PREALLOCATED ((int64_t)1024 * 1024) /* SDS_MAX_PREALLOC, sds.h */
 
 /* The header byte in front of a key that stands in another block: the size of its sds header. */
 #define HEADER_SIZE 1
@@ -111,12 +112,65 @@ void redis_add_whole_object(const struct redis_model *redis, struct blocks *bloc
         add_object_block(redis->layout, blocks);
 }
 
-/* A string's sds of its own; a big one may be the query buffer that it came in. */
-static void add_raw_string(struct redis_model *redis, int64_t length)
+/* The text that a query buffer takes which was made for so much. */
+static int64_t room_of(const struct redis_model *redis, int64_t text)
 {
-    int64_t line_end = redis->layout->big_arguments_keep_line_end && length >= BIG_ARGUMENT ? 2 : 0;
+    int64_t overhead = redis_sds_overhead(text);
+    if (redis->layout->big_argument != REDIS_BIG_ROOM_USABLE)
+        return text;
+    return redis->blocks.allocator->usable(redis->blocks.build, overhead + text) - overhead;
+}
+
+/* Of a value that came as the first big one behind its command: a read takes 16 KiB
+ * (PROTO_IOBUF_LEN, server.h), "*3 $3 SET $KEY key $VALUE " first. */
+static int64_t read_with_command(const struct object *object)
+{
+    char head[64];
+    int length = snprintf(head, sizeof head, "*3\r\n$3\r\nSET\r\n$%zu\r\n\r\n$%zu\r\n",
+                          object->key.length, object->body.length);
+    return 16 * 1024 - length - (int64_t)object->key.length;
+}
+
+/* Room behind a big argument that its value keeps. The buffer was made for the last one, with its
+ * line's end. If that is too short, it grows: to twice the size, or from 1 MiB on by 1 MiB
+ * (SDS_MAX_PREALLOC, sds.h), or by less where clientsCron has shrunk it meanwhile. Room of more
+ * than a tenth of the value is freed (object.c, tryObjectEncoding, trimStringObjectIfNeeded). */
+static int64_t kept_room(struct redis_model *redis, const struct object *object)
+{
+    const struct redis_layout *layout = redis->layout;
+    int64_t length = (int64_t)object->body.length, made_for = redis->big_room;
+    bool grown = false;
+    if (length < BIG_ARGUMENT)
+        return 0;
+    if (layout->big_argument == REDIS_BIG_LINE_END)
+        return 2;
+    int64_t needed = length + 2;
+    if (layout->big_argument == REDIS_BIG_ROOM_READ)
+        needed += read_with_command(object);
+    if (room_of(redis, made_for) < needed) {
+        made_for = needed < PREALLOCATED ? 2 * needed : needed + PREALLOCATED;
+        grown = true;
+    }
+    redis->big_room = length + 2;
+    if (room_of(redis, made_for) - length > length / 10 || made_for < length)
+        return 0;
+    if (grown) {
+        const struct blocks *blocks = &redis->blocks;
+        int64_t with = made_for + redis_sds_overhead(made_for);
+        int64_t without = length + redis_sds_overhead(length);
+        redis->big_room_bytes += (double)(blocks->allocator->usable(blocks->build, with) -
+                                          blocks->allocator->usable(blocks->build, without));
+    }
+    redis->blocks.unwritten += (double)(made_for - length);
+    return made_for - length;
+}
+
+/* A string's sds of its own; a big one may be the query buffer that it came in. */
+static void add_raw_string(struct redis_model *redis, const struct object *object)
+{
+    int64_t length = (int64_t)object->body.length, room = kept_room(redis, object);
     blocks_add_plain(&redis->blocks, kind_sds, 1, length, &account_value_sds,
-                     redis_sds_overhead(length + line_end) + line_end);
+                     redis_sds_overhead(length + room) + room);
 }
 
 static void add_string(struct redis_model *redis, const struct object *object)
@@ -133,7 +187,7 @@ static void add_string(struct redis_model *redis, const struct object *object)
         if (integer)
             blocks_integer_form(blocks, 1, length);
         else
-            add_raw_string(redis, length);
+            add_raw_string(redis, object);
         return;
     }
     if (integer && redis->shared_integers && number >= 0 && number < REDIS_SHARED_INTEGERS) {
@@ -153,7 +207,7 @@ static void add_string(struct redis_model *redis, const struct object *object)
         return;
     }
     add_object_block(layout, blocks);
-    add_raw_string(redis, length);
+    add_raw_string(redis, object);
 }
 
 static int add_shared_members(struct redis_model *redis, const struct object *object,

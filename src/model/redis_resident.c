@@ -74,7 +74,7 @@ static int64_t extent_struct(const struct build *build)
  * Where a block starts anywhere in its first page (cache-oblivious), requests end anywhere too. */
 static int64_t untouched(const struct build *build, const struct blocks *blocks)
 {
-    double bytes = 0;
+    double bytes = -blocks->unwritten;
     for (size_t i = 0; i < blocks->class_size; i++) {
         const struct block_class *class = &blocks->classes[i];
         if (!class->kind || is_small(class->usable, build->page_size))

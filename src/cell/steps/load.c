@@ -4,9 +4,7 @@
 #include "core/memory.h"
 #include "stores/process.h"
 
-/* Checkpoints of a load: cheap figures, for the marginal cost. */
-#define CHECKPOINTS 40
-
+/* Cheap figures along a load, for the marginal cost. */
 static int take_checkpoint(struct measuring *m, int64_t done, double seconds,
                            struct tare_error *error)
 {
@@ -45,14 +43,15 @@ static int load(struct measuring *m, const struct cell_step *step, struct tare_e
     struct cell *cell = m->cell;
     struct store *store = m->store;
     (void)step;
-    int64_t n = cell->records, segments = n < CHECKPOINTS ? n : CHECKPOINTS, done = 0;
+    int64_t n = cell->records, done = 0;
     int64_t batch = cell_batch(m->corridor.request->selection);
     double elapsed = 0;
     double client_cpu = 0, server_cpu = process_cpu_seconds(store->pid);
-    for (int64_t segment = 1; segment <= segments; segment++) {
-        int64_t end = n / segments * segment + n % segments * segment / segments;
+    for (int64_t segment = 1; done < n; segment++) {
+        int64_t end = corridor_segment_end(n, segment);
         double begin = clock_seconds(), cpu = clock_own_cpu();
         int failed = store->kind->load_open(store, error);
+        corridor_connected(&m->corridor);
         if (!failed && done == 0)
             failed = corridor_tables(&m->corridor, error);
         for (; !failed && done < end; done++) {
