@@ -155,8 +155,12 @@ static void memory_close(struct store *store)
 static struct store *memory_open(const struct server_spec *spec, const struct figures *settings,
                                  const struct store_limits *limits, struct tare_error *error)
 {
+    if (settings->count > 0) {
+        error_set(error, TARE_USAGE, "a process's own memory has no setting '%s'",
+                  settings->items[0].name);
+        return NULL;
+    }
     struct memory_store *memory = memory_new(sizeof *memory);
-    (void)settings;
     memory->store.kind = spec->kind;
     memory->store.limits = *limits;
     memory->store.started = true;

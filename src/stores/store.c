@@ -250,6 +250,11 @@ int server_spec_parse(const char *text, struct server_spec *spec, struct tare_er
                              spec->target);
     } else {
         spec->target_type = TARGET_PROGRAM;
+        if (!spec->kind->program && strcmp(spec->target, spec->kind->name) != 0)
+            return error_set(error, TARE_USAGE,
+                             "--server '%s': '%s' is a part of tare and starts no program; say "
+                             "'%s=%s', or a version",
+                             spec->text, spec->kind->name, spec->kind->name, spec->kind->name);
     }
     if (spec->target_type != TARGET_VERSION &&
         (spec->allocator || spec->quantum || spec->page_size || spec->cache_oblivious >= 0))
@@ -366,9 +371,14 @@ int server_spec_find_version(struct server_spec *spec, struct tare_error *error)
 {
     char folders[2][PATH_MAX];
     size_t count = build_folders(folders);
+    if (!spec->kind->program)
+        return error_set(error, TARE_USAGE,
+                         "--server '%s': '%s' is a part of tare, of one version alone; 'tare plan' "
+                         "takes others",
+                         spec->text, spec->kind->name);
     char *name = memory_format("%s-%s", spec->kind->name, spec->target);
     char *path = NULL;
-    for (size_t i = 0; !path && spec->kind->program && i < count; i++)
+    for (size_t i = 0; !path && i < count; i++)
         path = in_folder(folders[i], name, spec->kind->program);
     free(name);
     if (!path)
