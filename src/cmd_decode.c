@@ -1,8 +1,10 @@
 /* tare decode -e STEPS [FILE] [-o F]: the inverse of encode. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
@@ -19,7 +21,7 @@ extern const struct command command_decode;
 
 struct input {
     const char *name; /* for messages */
-    FILE *file;
+    int descriptor;
     struct buffer bytes; /* read and not yet consumed, from `place` on */
     size_t place;
     int64_t consumed; /* bytes before them */
@@ -35,11 +37,15 @@ static int read_more(struct input *input, struct tare_error *error)
     input->place = 0;
     size_t wanted = kept > PIECE ? kept : PIECE;
     buffer_reserve(&input->bytes, wanted);
-    size_t got = fread(input->bytes.data + kept, 1, wanted, input->file);
-    input->bytes.length += got;
-    input->last = got < wanted;
-    if (got < wanted && ferror(input->file))
+    /* What a pipe has is taken as it comes; a signal ends the wait for more. */
+    ssize_t got;
+    while ((got = read(input->descriptor, input->bytes.data + kept, wanted)) < 0 && errno == EINTR)
+        if (process_check_interrupt(error))
+            return -1;
+    if (got < 0)
         return error_set(error, TARE_USAGE, "%s: %s", input->name, strerror(errno));
+    input->bytes.length += (size_t)got;
+    input->last = got == 0;
     return 0;
 }
 
@@ -121,16 +127,16 @@ static int decode_file(const struct arguments *arguments, struct encoding *from,
     const char *path = arguments->operand_count ? arguments->operands[0] : "-";
     bool named = strcmp(path, "-") != 0;
     struct input input = {.name = named ? path : "standard input",
-                          .file = named ? fopen(path, "rb") : stdin};
+                          .descriptor = named ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO};
     struct output out;
-    if (!input.file)
+    if (input.descriptor < 0)
         return error_set(error, TARE_USAGE, "cannot read '%s': %s", path, strerror(errno));
     int failed = output_open(&out, arguments->output ? arguments->output : "-", error) ||
                  decode_records(&input, from, to, &out, error) || output_commit(&out, error);
     output_abandon(&out);
     buffer_free(&input.bytes);
     if (named)
-        fclose(input.file);
+        close(input.descriptor);
     return failed ? -1 : 0;
 }
 

@@ -41,10 +41,9 @@ class Tare:
         self.scratch = tempfile.mkdtemp(prefix="tare-suite-")
         self.environment = dict(os.environ, TMPDIR=self.scratch, LC_ALL="C", NO_COLOR="1")
 
-    def start(self, *arguments):
+    def start(self, *arguments, stdin=subprocess.DEVNULL):
         return subprocess.Popen([self.program] + list(arguments), cwd=ROOT, env=self.environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+                                stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def finish(self, process, begin=None):
         """Waits; peak is the process's own largest resident size in bytes."""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tare against real servers, quick enough for every change. usage: quick.py PROGRAM [TEST...]"""
 import csv
+import json
 import os
 import re
 import shutil
@@ -630,7 +631,101 @@ def a_server_without_the_module_is_told(tare):
         assert server.client("dbsize").strip() == "0"
 
 
-TESTS = [a_server_without_the_module_is_told, settings_reach_the_server, redis_reloads_and_restarts,
+def files_are_held_as_they_are(tare):
+    """The sample files, in a Redis that is asked for each record again."""
+    with open(os.path.join(ROOT, "samples/data/people.ndjson"), encoding="utf-8") as file:
+        people = {record["id"]: record for record in map(json.loads, file)}
+    with RedisServer(tare) as server:
+        url = "redis=redis://127.0.0.1:%d/" % server.port
+        for number, encoding in enumerate(("redis:string+json", "redis:hash", "redis:bucket=7")):
+            run = tare.run("run", "-d", "file:samples/data/people.ndjson,key=id", "-e", encoding,
+                           "--server", url + str(number), "--keep", "-q")
+            assert run.code == 0, run
+
+        def ask(number, *words):
+            return server.client("-n", str(number), "--json" if words[0] == "hgetall" else "--raw",
+                                 *words)
+        assert ask(0, "dbsize").strip() == ask(1, "dbsize").strip() == str(len(people))
+        assert int(ask(2, "dbsize")) == -(-len(people) // 7)
+        for place, (key, record) in enumerate(people.items()):
+            assert json.loads(ask(0, "get", key)) == record, key
+            fields = {name: value if isinstance(value, str) else json.loads(value)
+                      for name, value in json.loads(ask(1, "hgetall", key)).items()
+                      if name in record}
+            texts = {name: value if isinstance(value, (dict, list, str)) else
+                     json.loads(json.dumps(value)) for name, value in record.items()}
+            for name, value in texts.items():
+                held = fields[name]
+                if not isinstance(value, str) and isinstance(held, str):
+                    held = json.loads(held)
+                assert held == value, (key, name, held, value)
+            assert json.loads(ask(2, "hget", "bucket:%d" % (place // 7), key)) == record, key
+        # Values that go round have keys of their own; standard input is loaded as a file is.
+        with open(os.path.join(ROOT, "samples/data/people.ndjson"), "rb") as file:
+            run = tare.finish(tare.start("run", "-d", "-:key=id", "-n", "100", "-e", "redis:hash",
+                                         "--server", url + "3", "--keep", "-q", stdin=file))
+        assert run.code == 0, run
+        assert ask(3, "dbsize").strip() == "100"
+
+
+def files_close_their_ledgers(tare):
+    path, json_path = tare.path("files.csv"), tare.path("files.json")
+    for name, key, encodings in (
+            ("people.ndjson", "key=id", "redis:hash"),
+            ("stations.json", "key=number", "mongodb:blob+cbor"),
+            ("cities.csv", "numbers", "redis:list"),
+            ("orders.bson", "format=bson", "redis:string+bson,mongodb:document")):
+        servers = []
+        for store, server in (("redis", "redis-server"), ("mongodb", "mongod,engine=memory")):
+            if store in encodings:
+                servers += ["--server", "%s=%s" % (store, server)]
+        run = tare.run("run", "-n", "20000", "-d", "file:samples/data/%s,%s" % (name, key), "-e",
+                       encodings, *servers, "--export-csv", path, "--export-json", json_path)
+        assert run.code == 0 and "go round under fresh keys" in run.err, run
+        cells = ledgers(path)
+        assert len(cells) == encodings.count(",") + 1
+        for (cell, _), accounts in cells.items():
+            of_allocated, _ = shares(accounts)
+            assert of_allocated <= (0.1 if cell.startswith("redis") else 2), (cell, of_allocated)
+        for cell in load_json(json_path)["cells"]:
+            if cell["name"].startswith("mongodb"):
+                samples = cell["states"][0]["samples"]
+                assert samples["collStats.count"] == 20000, cell["name"]
+                assert samples["collStats.size"] == sum(
+                    counted(cells[(cell["name"], "settled")]).values()), cell["name"]
+
+
+def a_signal_ends_the_wait_for_a_pipe(tare):
+    """tare waits for more of its standard input, which stays open and silent."""
+    out = tare.path("piped.msgpack")
+    for number, code, words in (
+            (signal.SIGINT, 130, ("encode", "-d", "-", "-e", "msgpack", "-o", out)),
+            (signal.SIGTERM, 143, ("plan", "-d", "-:key=a", "-e", "redis:hash")),
+            (signal.SIGINT, 130, ("run", "-d", "-:key=a", "-e", "redis:hash", "--server",
+                                  "redis=redis-server")),
+            (signal.SIGTERM, 143, ("decode", "-e", "json", "-o", out))):
+        process = tare.start(*words, stdin=subprocess.PIPE)
+        process.stdin.write(b"".join(b'{"a":%d}\n' % i for i in range(50000)))
+        process.stdin.flush()
+        asleep = 0
+        end = time.monotonic() + 10
+        while asleep < 10 and time.monotonic() < end:  # it has taken all
+            with open("/proc/%d/stat" % process.pid) as file:
+                asleep = asleep + 1 if file.read().rpartition(")")[2].split()[0] == "S" else 0
+            time.sleep(0.02)
+        assert asleep == 10, "%s does not wait for its input" % words[0]
+        begin = time.monotonic()
+        os.kill(process.pid, number)
+        run = tare.finish(process)
+        process.stdin.close()
+        assert run.code == code, (words[0], run)
+        assert time.monotonic() - begin < 5, words[0]
+        tare.expect_clean()
+        assert not [n for n in os.listdir(tare.scratch) if "piped" in n], os.listdir(tare.scratch)
+
+
+TESTS = [files_are_held_as_they_are, files_close_their_ledgers, a_signal_ends_the_wait_for_a_pipe,
+         a_server_without_the_module_is_told, settings_reach_the_server, redis_reloads_and_restarts,
          steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
          every_encoding_closes, a_process_of_its_own_holds_records, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,

@@ -48,9 +48,10 @@ static void advise(const struct advising *advising, const struct shape_kind *sha
     units_percent(share, advice_share(advising, &chosen->weight), 1);
     units_decimal(saved, advising->weight.allocated - chosen->weight.allocated, 1);
     if (in_one)
-        advice_add(advising, "bucket", changed, &chosen->weight,
-                   "buckets of %s records instead of %s, %s, would save %s of it, %s bytes a record",
-                   size, units_count(own, encoding->batch), changed, share, saved);
+        advice_add(
+            advising, "bucket", changed, &chosen->weight,
+            "buckets of %s records instead of %s, %s, would save %s of it, %s bytes a record", size,
+            units_count(own, encoding->batch), changed, share, saved);
     else
         advice_add(advising, "bucket", changed, &chosen->weight,
                    "%s records a hash, %s, would save %s of it, %s bytes a record; none can then "
@@ -67,8 +68,7 @@ static void consider(const struct advising *advising)
     size_t count = 0, best = 0;
     bool in_one = encoding->shape == shape;
     if (!shape || !(in_one || (encoding->shape->takes == FORM_BYTES &&
-                               encoding->shape->holds == OBJECT_STRING &&
-                               !encoding->options.ttl)))
+                               encoding->shape->holds == OBJECT_STRING && !encoding->options.ttl)))
         return;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (sizes[i] > advising->question->request->selection->records ||
