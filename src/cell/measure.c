@@ -217,18 +217,16 @@ void measuring_forget_updates(struct measuring *m)
     m->updates_count = 0;
 }
 
-/* How many of the records were updated so many times and more, for models whose objects change by
- * being touched. */
-#define UPDATES_TOLD 64
-
+/* How many of the records were updated so many times and more, up to the times that none was: for
+ * models whose objects change by being touched. */
 static void tell_updates(const struct measuring *m, struct figures *samples)
 {
-    int64_t at_least[UINT8_MAX + 2] = {0};
+    int64_t at_least[UINT8_MAX + 1] = {0};
     for (int64_t i = 0; i < m->updates_count; i++)
         at_least[m->updates[i]]++;
-    for (int times = UINT8_MAX - 1; times >= 0; times--)
+    for (int times = UINT8_MAX - 1; times > 0; times--)
         at_least[times] += at_least[times + 1];
-    for (int times = 1; times <= UPDATES_TOLD && m->updates; times++) {
+    for (int times = 1; m->updates && times <= UINT8_MAX && at_least[times] > 0; times++) {
         char name[40];
         snprintf(name, sizeof name, "workload.updated.%d", times);
         figures_integer(samples, name, at_least[times]);

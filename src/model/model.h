@@ -46,6 +46,7 @@ struct prediction {
     /* For plan: allocator and process stage, to resident; all modelled. */
     struct amounts resident_amounts;
     int64_t resident, resident_low, resident_high;
+    int64_t freed; /* of blocks that are gone since they were written, rounded: room in slabs */
     int64_t
         peak_allocated; /* while the key table rehashes last below N; 0 where the store has none */
     struct table_step steps[4]; /* the next ones above N */

@@ -166,13 +166,17 @@ static void add_outcome(struct blocks *blocks, const struct redis_outcome *outco
 
 /* The name of the state input that tells which branch these hashes took: the bytes of the tables
  * of one of them. */
-static void input_name(const struct redis_hashes *hashes, char *name, size_t size)
+static void input_name(const struct redis_hashes *hashes, const char *what, char *name, size_t size)
 {
     if (hashes->place == 1)
-        snprintf(name, size, "hash_table.%lld", (long long)hashes->fields);
+        snprintf(name, size, "%s.%lld", what, (long long)hashes->fields);
     else
-        snprintf(name, size, "hash_table.%lld.%d", (long long)hashes->fields, hashes->place);
+        snprintf(name, size, "%s.%lld.%d", what, (long long)hashes->fields, hashes->place);
 }
+
+/* How many of them have had so many updates that their rehash is over. */
+#define HASH_TABLE    "hash_table"
+#define HASH_REHASHED "hash_rehashed"
 
 /* State input: "rdb" where all objects were read from an RDB file since they were written. */
 #define MADE_BY "made_by"
@@ -198,11 +202,31 @@ static void add_branches(const struct redis_model *redis, const struct redis_has
         add_outcome(blocks, &outcomes.items[i], count * outcomes.items[i].probability);
 }
 
+/* Each update of a hash moves a bucket or two of its old table (dict.c, dictFind and dictAddRaw),
+ * until the last is moved and the old table goes; of the same names all do so after as many. */
+static void add_touched(const struct redis_model *redis, const struct redis_hashes *hashes,
+                        const struct redis_outcome *outcome, const struct figures *inputs,
+                        double count, struct prediction *prediction)
+{
+    struct redis_outcome over = *outcome;
+    char name[64];
+    input_name(hashes, HASH_REHASHED, name, sizeof name);
+    double rehashed = inputs ? fmin((double)figures_get(inputs, name), count) : 0;
+    over.old = over.old_extra = 0;
+    add_outcome(&prediction->blocks, outcome, count - rehashed);
+    if (rehashed <= 0)
+        return;
+    add_outcome(&prediction->blocks, &over, rehashed);
+    prediction->freed +=
+        llround(rehashed * (double)(outcome_usable(redis, outcome) - outcome_usable(redis, &over)));
+}
+
 /* Adds the tables of all hashes; *low and *high become what other branches would add. */
 static void add_hash_tables(const struct redis_model *redis, double factor,
-                            const struct figures *inputs, struct blocks *blocks, double *low,
-                            double *high)
+                            const struct figures *inputs, struct prediction *prediction,
+                            double *low, double *high)
 {
+    struct blocks *blocks = &prediction->blocks;
     *low = *high = 0;
     for (size_t i = 0; i < redis->hashes_count; i++) {
         const struct redis_hashes *hashes = &redis->hashes[i];
@@ -213,7 +237,7 @@ static void add_hash_tables(const struct redis_model *redis, double factor,
         else
             redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
         char name[64];
-        input_name(hashes, name, sizeof name);
+        input_name(hashes, HASH_TABLE, name, sizeof name);
         const struct redis_outcome *chosen = &outcomes.items[0];
         if (inputs && figures_has(inputs, name)) {
             int64_t given = figures_get(inputs, name);
@@ -221,7 +245,7 @@ static void add_hash_tables(const struct redis_model *redis, double factor,
                 if (llabs(outcome_bytes(&outcomes.items[j]) - given) <
                     llabs(outcome_bytes(chosen) - given))
                     chosen = &outcomes.items[j];
-            add_outcome(blocks, chosen, count);
+            add_touched(redis, hashes, chosen, inputs, count, prediction);
             continue;
         }
         /* Hashes of various names (or with names that few share) take all branches. */
@@ -233,7 +257,7 @@ static void add_hash_tables(const struct redis_model *redis, double factor,
         for (size_t j = 1; j < outcomes.count; j++)
             if (outcomes.items[j].probability > chosen->probability)
                 chosen = &outcomes.items[j];
-        add_outcome(blocks, chosen, count);
+        add_touched(redis, hashes, chosen, inputs, count, prediction);
         int64_t least = outcome_usable(redis, chosen), most = least;
         for (size_t j = 0; j < outcomes.count; j++) {
             if (outcomes.items[j].probability < 0.001)
@@ -410,7 +434,7 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     /* Objects that all records share: one each, whatever the number of records. */
     int64_t shared = (int64_t)(redis->shared_count + redis->wholes_count);
     double low = 0, high = 0;
-    add_hash_tables(redis, factor, inputs, blocks, &low, &high);
+    add_hash_tables(redis, factor, inputs, prediction, &low, &high);
     if (batch_open && redis->batch.type == OBJECT_HASH)
         add_branches(redis, &redis->batch.as.hash, factor, read, blocks);
     for (size_t i = 0; i < redis->shared_count; i++)
@@ -540,6 +564,26 @@ static bool asks_branch(const struct model *model)
     return redis->hashes_count > 0 && redis->layout->field_table == REDIS_TABLE_BUCKETS;
 }
 
+/* tare's workload knows how often it updated each record, and the warm-up how many updates end a
+ * rehash. With hashes of other names beside them it isn't told which ones the updates were of. */
+static void rehashed_input(const struct redis_model *redis, const struct redis_hashes *hashes,
+                           const struct figures *base, const struct figures *end, int number,
+                           struct figures *inputs)
+{
+    char told[40], name[96], source[160];
+    int64_t updates = warmup_figure(base, number, "rehash_updates");
+    snprintf(told, sizeof told, REDIS_UPDATED "%lld", (long long)updates);
+    if (updates == 0 || updates > REDIS_UPDATES_TOLD || redis->hashes_count != 1 ||
+        made_by_reading(inputs) || !figures_has(end, REDIS_UPDATED "1"))
+        return;
+    input_name(hashes, HASH_REHASHED, name, sizeof name);
+    figures_integer(inputs, name, figures_get(end, told));
+    snprintf(name + strlen(name), sizeof name - strlen(name), ".source");
+    snprintf(source, sizeof source, "%s, %lld by warmup.%d.rehash_updates", told,
+             (long long)updates, number);
+    figures_text(inputs, name, source);
+}
+
 static int state_inputs(struct model *model, const struct figures *base, const struct figures *end,
                         struct figures *inputs, struct tare_error *error)
 {
@@ -560,6 +604,7 @@ static int state_inputs(struct model *model, const struct figures *base, const s
             const struct redis_hashes *hashes = &redis->hashes[i];
             if (hashes->signature != signature)
                 continue;
+            rehashed_input(redis, hashes, base, end, number, inputs);
             struct redis_outcomes outcomes;
             redis_hash_outcomes(redis->layout, hashes->fields, hashes->presized, &outcomes);
             if (outcomes.count < 2 || (made_by_reading(inputs) && !branch_outlives_reading(redis)))
@@ -567,7 +612,7 @@ static int state_inputs(struct model *model, const struct figures *base, const s
             const char *figure;
             const struct redis_outcome *outcome =
                 outcome_seen(redis, hashes, &outcomes, base, number, &figure);
-            input_name(hashes, name, sizeof name);
+            input_name(hashes, HASH_TABLE, name, sizeof name);
             figures_integer(inputs, name, outcome_bytes(outcome));
             snprintf(source, sizeof source, "warmup.%d.%s", number, figure);
             snprintf(name + strlen(name), sizeof name - strlen(name), ".source");

@@ -134,6 +134,10 @@ void redis_read_outcomes(const struct redis_layout *layout, int64_t fields, int6
 /* Probability that `keys` thrown into `buckets` occupy exactly `occupied` of them. */
 double redis_occupancy(int64_t keys, int64_t buckets, int64_t occupied);
 
+/* Figures of a workload: records that were updated so many times and more; up to this many times.
+ */
+#define REDIS_UPDATED         "workload.updated."
+#define REDIS_UPDATES_TOLD    255
 #define REDIS_SHARED_INTEGERS 10000 /* OBJ_SHARED_INTEGERS, server.h */
 
 /* Tables of 64-byte buckets (Valkey 8.1). */

@@ -136,16 +136,18 @@ static int64_t large_padding(const struct build *build, const struct blocks *blo
     return llround(count * PAGE);
 }
 
+/* freed: room that blocks left behind, in runs with others. */
 static void add_jemalloc_4(const struct build *build, const struct blocks *blocks,
-                           int64_t allocated, struct amounts *amounts)
+                           int64_t allocated, int64_t freed, struct amounts *amounts)
 {
     int64_t padding = large_padding(build, blocks);
+    if (padding + freed)
+        amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, padding + freed);
     if (padding) {
-        amounts_add(amounts, &account_fragmentation, BASIS_MODELLED, padding);
         amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
     }
     amounts_add(amounts, &account_chunk_headers, BASIS_MODELLED,
-                chunk_headers(blocks, allocated + padding));
+                chunk_headers(blocks, allocated + padding + freed));
 }
 
 /* --- plan --- */
@@ -193,7 +195,7 @@ void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
         amounts_add(amounts, &account_untouched_pages, BASIS_MODELLED, untouched(build, blocks));
     } else if (jemalloc) {
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0;
-        add_jemalloc_4(build, blocks, allocated, amounts);
+        add_jemalloc_4(build, blocks, allocated, prediction->freed, amounts);
     } else {
         amounts_add(amounts, &account_block_headers, BASIS_MODELLED, llround(blocks->headers));
         dirty = allocated > 0 ? DIRTY_AT_MOST : 0; /* free chunks between blocks */
@@ -261,7 +263,8 @@ static void add_growth(struct measurement *measurement, const struct account *ac
 
 /* An empty server's allocator has active pages that were never touched: slabs of which a few blocks
  * are in use, and caches of threads that were filled in batches. What a load puts there doesn't
- * make active grow, but it makes pages resident: as much as allocated grew beyond active, as far as
+ * make active grow, but it makes pages resident: as much as allocated grew beyond active (what was
+ * freed since included), as far as
  * the base's active pages and metadata were not resident. Active pages that were freed since are
  * counted as dirty, touched or not: so much less. */
 static int64_t touched_later(const struct build *build, const struct figures *base, int64_t beyond)
@@ -312,7 +315,8 @@ static void measure_jemalloc_5(const struct build *build, const struct figures *
         dirty = resident - active - metadata_stat;
     amounts_add(amounts, &account_untouched_pages, BASIS_DERIVED,
                 untouched(build, &prediction->blocks) +
-                    touched_later(build, base, measurement->allocated - active - dirty));
+                    touched_later(build, base,
+                                  measurement->allocated + prediction->freed - active - dirty));
     if (has_dirty)
         amounts_add(amounts, &account_dirty_pages, BASIS_DERIVED, dirty);
 }
@@ -374,7 +378,8 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         if (jemalloc >= 50000) {
             measure_jemalloc_5(build, base, end, prediction, measurement);
         } else if (jemalloc) {
-            add_jemalloc_4(build, &prediction->blocks, measurement->allocated, amounts);
+            add_jemalloc_4(build, &prediction->blocks, measurement->allocated, prediction->freed,
+                           amounts);
         } else {
             amounts_add(amounts, &account_block_headers, BASIS_MODELLED,
                         llround(prediction->blocks.headers));
@@ -386,6 +391,12 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         add_growth(measurement, &account_stacks, base, end, stacks);
     }
     redis_json_note(end, &prediction->blocks, measurement);
+    const struct redis_model *redis = (const struct redis_model *)model;
+    if (figures_get(end, REDIS_UPDATED "1") > 0 && redis->hashes_count != 1 &&
+        prediction->blocks.sums[account_field_table_old.place] > 0)
+        measurement_note(measurement,
+                         "updates and look-ups end rehashes: of hashes with different fields, or "
+                         "that hold many records, it can't be told which old tables are gone");
     if (figures_get(end, "info.memory.lazyfree_pending_objects") > 0)
         measurement_note(measurement, "the server still had objects to free in the background");
     if (figures_get(end, "info.memory.active_defrag_running") > 0)

@@ -673,6 +673,41 @@ static int delete_object(struct redis *redis, const struct object *object, struc
     return 0;
 }
 
+/* used_memory of a server that knows no MEMORY USAGE. */
+static int weigh_object(struct redis *redis, const struct object *object, int64_t *bytes,
+                        struct tare_error *error)
+{
+    if (memory_usage(redis, object, bytes, error))
+        return -1;
+    return *bytes >= 0 ? 0 : used_memory(redis, bytes, error);
+}
+
+/* After how many updates of a field, as a workload's, the object's rehash is over: then its old
+ * table goes. 0: none ended it. Clients' buffers come and go by KiB meanwhile. */
+static int count_updates(struct redis *redis, const struct object *object, int64_t *updates,
+                         struct tare_error *error)
+{
+    size_t most = 4 * object->element_count + 64;
+    const struct element *first = &object->elements[0];
+    const char *words[] = {"HMSET", object->key.bytes, first->name.bytes, first->value.bytes};
+    size_t lengths[] = {5, object->key.length, first->name.length, first->value.length};
+    int64_t before, bytes;
+    *updates = 0;
+    if (write_object(redis, object, error) || weigh_object(redis, object, &before, error))
+        return -1;
+    for (size_t i = 1; i <= most && *updates == 0; i++, before = bytes) {
+        redisReply *reply = redis_command(redis, 4, words, lengths, error);
+        if (!reply)
+            return -1;
+        freeReplyObject(reply);
+        if (weigh_object(redis, object, &bytes, error))
+            return -1;
+        if (bytes < before && (before - bytes) % 1024 != 0)
+            *updates = (int64_t)i;
+    }
+    return delete_object(redis, object, error);
+}
+
 static void put_warm_figure(struct figures *figures, size_t number, const char *name, int64_t value)
 {
     char *path = memory_format("warmup.%zu.%s", number, name);
@@ -681,20 +716,21 @@ static void put_warm_figure(struct figures *figures, size_t number, const char *
 }
 
 /* Asks of one record which branch the server's hash seed chose: what it costs as it was written,
- * and what is left once its rehash was driven to the end. Done twice, the first time so that the
- * connection's buffers don't differ between the readings. */
+ * what is left once its rehash was driven to the end, and how many updates do that. Done twice, the
+ * first time so that the connection's buffers don't differ between the readings. */
 static int ask_branch(struct redis *redis, const struct object *object, size_t number,
                       struct figures *figures, struct tare_error *error)
 {
-    int64_t before = 0, after = 0, touched = 0, usage = -1, usage_touched = -1;
+    int64_t before = 0, after = 0, touched = 0, usage = -1, usage_touched = -1, updates = 0;
     for (int round = 0; round < 2; round++) {
         if (used_memory(redis, &before, error) || write_object(redis, object, error) ||
             used_memory(redis, &after, error) || memory_usage(redis, object, &usage, error) ||
             look_up(redis, object, error) || used_memory(redis, &touched, error) ||
             memory_usage(redis, object, &usage_touched, error) ||
-            delete_object(redis, object, error))
+            delete_object(redis, object, error) || count_updates(redis, object, &updates, error))
             return -1;
     }
+    put_warm_figure(figures, number, "rehash_updates", updates);
     put_warm_figure(figures, number, "signature", (int64_t)object_names_signature(object));
     put_warm_figure(figures, number, "fields", (int64_t)object->element_count);
     put_warm_figure(figures, number, "used_before", before);

@@ -347,6 +347,36 @@ def workloads_know_every_keyed_encoding(tare):
         workload_is_whole(name, workload, 1000, 2 if name[1] == "read@2" else 1)
 
 
+def updates_end_rehashes(tare):
+    """A hash of ten fields has its old table until updates have moved it."""
+    path = tare.path("updates.csv")
+    run = tare.run("run", "-n", "20000", "-e", "redis:hash", "--steps",
+                   "load,update:operations=80k,workload=a:operations=10k", "--export-csv", path)
+    assert run.code == 0, run
+    cells = ledgers(path)
+    old = {state: accounts.get("field table, old", {"bytes": 0})["bytes"]
+           for (_, state), accounts in cells.items()}
+    # The seed decides whether there is one at all (practically always), and how many it takes.
+    if old["loaded"]:
+        assert old["loaded"] == 64 * 20000 and old["workload-a"] < old["loaded"], old
+    for name, accounts in cells.items():
+        of_allocated, of_resident = shares(accounts)
+        assert of_allocated <= 0.1 and of_resident <= 2, (name, of_allocated, of_resident)
+    given = []
+    last = cells["redis:hash", "workload-a"]
+    for word in last["total.allocated"]["settings"].split():
+        if word.startswith("hash_"):
+            given += ["--given", word]
+    plan = tare.path("given.csv")
+    run = tare.run("plan", "-n", "20000", "-e", "redis:hash", "--server", "redis=redis-server",
+                   *given, "--export-csv", plan)
+    assert run.code == 0, run
+    (planned,) = ledgers(plan).values()
+    for account, row in last.items():
+        if row["stage"] in ("structure", "rounding"):
+            assert planned[account]["bytes"] == row["bytes"], account
+
+
 def an_update_writes_what_it_says(tare):
     """The values of a server that tare did not start, before and after."""
     with RedisServer(tare) as server:
@@ -732,7 +762,7 @@ TESTS = [files_are_held_as_they_are, files_close_their_ledgers, a_signal_ends_th
          one_seed_one_result, small_counts_and_empty_fields,
          a_rehash_is_over_where_it_is_settled, steps_close_a_ledger_each,
          workloads_read_update_and_miss, workloads_know_every_keyed_encoding,
-         an_update_writes_what_it_says,
+         updates_end_rehashes, an_update_writes_what_it_says,
          a_workload_ends_with_its_server,
          a_foreign_server_is_left_as_it_was, passwords_reach_no_output,
          unreachable_and_wrong_servers_fail_quickly, a_full_server_costs_its_own_cell_only,

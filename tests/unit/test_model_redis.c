@@ -632,6 +632,67 @@ static void a_branch_can_be_given_and_read(void **state)
     model_close(model);
 }
 
+/* A workload's updates end rehashes: of so many records the old table is gone. */
+static void updates_end_rehashes(void **state)
+{
+    (void)state;
+    struct build build = build_of("redis", "7.0.15", "jemalloc-5.3.0", 16);
+    struct model *model = open_model(&build, NULL);
+    int64_t counted = 0, records = 1000;
+    struct element elements[10];
+    char names[10][24];
+    for (int64_t i = 0; i < records; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "key:%lld", (long long)i);
+        counted += add_hash(model, key, 10, slice_of(filler, 100));
+    }
+    for (int i = 0; i < 10; i++) {
+        snprintf(names[i], sizeof names[i], "field%d", i);
+        elements[i] = (struct element){.name = slice_text(names[i])};
+    }
+    const struct object sample = {.elements = elements, .element_count = 10};
+    struct prediction whole = {0}, some = {0};
+    struct figures base = {0}, end = {0}, read = {0};
+    struct tare_error error;
+    figures_integer(&base, "warmup.0.signature", (int64_t)object_names_signature(&sample));
+    figures_integer(&base, "warmup.0.memory_usage", 1064);
+    figures_integer(&base, "warmup.0.memory_usage_touched", 1000);
+    figures_integer(&base, "warmup.0.rehash_updates", 3);
+    /* Nothing was updated. */
+    assert_int_equal(model->kind->state_inputs(model, &base, &end, &read, &error), 0);
+    assert_false(figures_has(&read, "hash_rehashed.10"));
+    predict(model, records, records, counted, &read, &whole);
+    assert_int_equal(whole.freed, 0);
+    /* 400 records had three updates and more; none had ten. */
+    figures_integer(&end, "workload.updated.1", 900);
+    figures_integer(&end, "workload.updated.3", 400);
+    assert_int_equal(model->kind->state_inputs(model, &base, &end, &read, &error), 0);
+    assert_int_equal(figures_get(&read, "hash_rehashed.10"), 400);
+    assert_string_equal(figures_get_text(&read, "hash_rehashed.10.source"),
+                        "workload.updated.3, 3 by warmup.0.rehash_updates");
+    predict(model, records, records, counted, &read, &some);
+    assert_int_equal(whole.allocated - some.allocated, 64 * 400);
+    assert_int_equal(some.freed, 64 * 400);
+    figures_integer(&base, "warmup.0.rehash_updates", 10);
+    assert_int_equal(model->kind->state_inputs(model, &base, &end, &read, &error), 0);
+    assert_int_equal(figures_get(&read, "hash_rehashed.10"), 0);
+    /* More than there are is all of them. */
+    figures_integer(&read, "hash_rehashed.10", 5000);
+    predict(model, records, records, counted, &read, &some);
+    assert_int_equal(whole.allocated - some.allocated, 64 * records);
+    /* Other hashes beside them: it isn't told which were updated. */
+    figures_free(&read);
+    add_hash(model, "other", 7, slice_of(filler, 100));
+    assert_int_equal(model->kind->state_inputs(model, &base, &end, &read, &error), 0);
+    assert_false(figures_has(&read, "hash_rehashed.10"));
+    figures_free(&base);
+    figures_free(&end);
+    figures_free(&read);
+    prediction_free(&whole);
+    prediction_free(&some);
+    model_close(model);
+}
+
 /* --- Samples, steps, notes --- */
 
 static void a_sample_predicts_as_all_records_do(void **state)
@@ -944,6 +1005,7 @@ int main(void)
         cmocka_unit_test(tables_of_hashes_read_are_as_simulated),
         cmocka_unit_test(ten_fields_in_buckets),
         cmocka_unit_test(a_branch_can_be_given_and_read),
+        cmocka_unit_test(updates_end_rehashes),
         cmocka_unit_test(a_sample_predicts_as_all_records_do),
         cmocka_unit_test(steps_and_the_peak_of_the_key_table),
         cmocka_unit_test(what_is_kept_once_is_no_part_of_a_sample),
