@@ -205,3 +205,16 @@ int bson_record_read(struct slice bytes, struct arena *arena, struct record *rec
         return error_set(error, TARE_USAGE, "not one whole document of %zu bytes", bytes.length);
     return read_members(&iter, arena, true, &record->fields, &record->field_count, 1, error);
 }
+
+int bson_record_read_extended(struct slice json, struct arena *arena, struct record *record,
+                              struct tare_error *error)
+{
+    bson_error_t why;
+    bson_t *bson = bson_new_from_json((const uint8_t *)json.bytes, (ssize_t)json.length, &why);
+    if (!bson)
+        return error_set(error, TARE_USAGE, "no Extended JSON: %s", why.message);
+    struct slice bytes =
+        slice_of(arena_copy(arena, (const char *)bson_get_data(bson), bson->len), bson->len);
+    bson_destroy(bson);
+    return bson_record_read(bytes, arena, record, error);
+}

@@ -12,6 +12,11 @@
 int bson_record_read(struct slice bytes, struct arena *arena, struct record *record,
                      struct tare_error *error);
 
+/* Reads MongoDB's Extended JSON, canonical or relaxed, as mongoexport writes it: the same record as
+ * of the BSON that it stands for. The text is JSON, which was looked at. */
+int bson_record_read_extended(struct slice json, struct arena *arena, struct record *record,
+                              struct tare_error *error);
+
 /* An extended value's type as BSON has it ("an ObjectId", "a date"), for messages. */
 const char *bson_extended_type(const struct value *value);
 /* The 12 bytes of an extended value that is an ObjectId, or NULL. */

@@ -36,6 +36,9 @@ static const struct option_spec file_options[] = {
      "between the fields of csv (comma; tab for .tsv)"},
     {"numbers", OPTION_FLAG, offsetof(struct file, numbers), 0, 0, NULL,
      "fields of csv that are a number's shortest text are numbers; else all is text"},
+    {"extended", OPTION_FLAG, offsetof(struct file, extended), 0, 0, NULL,
+     "json and ndjson are MongoDB's Extended JSON, as mongoexport writes: {\"$oid\": ...} is an "
+     "ObjectId; the key is _id"},
     {"skip-bad", OPTION_FLAG, offsetof(struct file, skip_bad), 0, 0, NULL,
      "leave bad records out and count them; as --skip-bad"},
     {0}};
@@ -234,13 +237,21 @@ static const char *value_type_name(const struct value *value)
     return "nothing";
 }
 
-int file_record_of(const struct value *value, struct record *record, struct tare_error *error)
+int file_read_json(struct file *file, const struct file_frame *frame, struct arena *arena,
+                   struct record *record, size_t *fault, struct tare_error *error)
 {
-    if (value->type != VALUE_OBJECT)
+    struct value value;
+    if (json_read(&file->json, file_copy(file, frame, arena), frame->length, arena, &value, fault,
+                  error))
+        return -1;
+    if (value.type != VALUE_OBJECT)
         return error_set(error, TARE_USAGE, "%s, and a record is an object",
-                         value_type_name(value));
-    *record = (struct record){.fields = value->as.children.items,
-                              .field_count = value->as.children.count};
+                         value_type_name(&value));
+    if (file->extended)
+        return bson_record_read_extended(
+            slice_of(file->input.window.data + frame->begin, frame->length), arena, record, error);
+    *record =
+        (struct record){.fields = value.as.children.items, .field_count = value.as.children.count};
     return 0;
 }
 
@@ -420,6 +431,7 @@ static int refuse_packed(const struct file *file, struct slice bytes, struct tar
     return 0;
 }
 
+#define MONGODB_KEY     "_id"
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 static int no_records(const struct file *file, struct tare_error *error)
@@ -453,8 +465,12 @@ static int file_start(struct dataset *dataset, struct tare_error *error)
     }
     file->format =
         file->format_given >= 0 ? file_formats[file->format_given] : find_format(file, bytes);
-    if (!file->key && !file->numbered && file->format->usual_key)
-        file->key = memory_text(file->format->usual_key);
+    if (file->extended && !file->format->json)
+        return error_set(error, TARE_USAGE, "'%s' is %s, and 'extended' is for JSON",
+                         file->input.name, file->format->title);
+    const char *usual = file->extended ? MONGODB_KEY : file->format->usual_key;
+    if (!file->key && !file->numbered && usual)
+        file->key = memory_text(usual);
     if (file->format->begin && file->format->begin(file, error))
         return -1;
     file->start = place_now(file);

@@ -45,7 +45,7 @@ struct file {
     char *key_prefix; /* before the number */
     int format_given; /* index into the table; -1: by the name's end, or the contents */
     int separator;    /* of CSV: index into its table; -1: by the name's end */
-    bool numbered, numbers, skip_bad;
+    bool numbered, numbers, skip_bad, extended;
 
     struct input input;
     bool started;
@@ -70,6 +70,7 @@ struct file_format {
     const char *name;              /* "ndjson", for format= */
     const char *title;             /* "NDJSON" */
     const char *const *extensions; /* of names, NULL-terminated: ".ndjson" */
+    bool json;                     /* records are JSON: option `extended` is for it */
     bool binary;                   /* places are told by record and byte, not by line and column */
     const char *usual_key; /* the field that the key is where nothing is said; may be NULL */
     /* Reads what stands before the first record; may be NULL. */
@@ -102,7 +103,8 @@ int file_fault(const struct file *file, const struct file_frame *frame, size_t b
                struct tare_error *error);
 /* The same of the next byte. */
 int file_fault_here(const struct file *file, struct tare_error *error);
-/* The object's members as the record; an error for any other value. */
-int file_record_of(const struct value *value, struct record *record, struct tare_error *error);
+/* The frame's JSON object as the record: its members; an error for any other value. */
+int file_read_json(struct file *file, const struct file_frame *frame, struct arena *arena,
+                   struct record *record, size_t *fault, struct tare_error *error);
 
 #endif

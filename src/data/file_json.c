@@ -63,24 +63,13 @@ static void look_on(struct extent *extent, struct slice bytes)
     }
 }
 
-static int json_parse(struct file *file, const struct file_frame *frame, struct arena *arena,
-                      struct record *record, size_t *fault, struct tare_error *error)
-{
-    struct value value;
-    return json_read(&file->json, file_copy(file, frame, arena), frame->length, arena, &value,
-                     fault, error) ||
-                   file_record_of(&value, record, error)
-               ? -1
-               : 0;
-}
-
 /* The element that has no end is no JSON: the reader knows where not. */
 static int no_end(struct file *file, const struct file_frame *frame, struct tare_error *error)
 {
     struct arena arena = {0};
     struct record record;
     size_t fault = 0;
-    if (json_parse(file, frame, &arena, &record, &fault, error) == 0)
+    if (file_read_json(file, frame, &arena, &record, &fault, error) == 0)
         error_set(error, TARE_USAGE, "a record without an end");
     arena_free(&arena);
     return file_fault(file, frame, fault, error);
@@ -134,7 +123,8 @@ const struct file_format file_format_json = {
     .name = "json",
     .title = "JSON array",
     .extensions = json_extensions,
+    .json = true,
     .begin = json_begin,
     .frame = json_frame,
-    .parse = json_parse,
+    .parse = file_read_json,
 };

@@ -38,14 +38,13 @@ static int ndjson_frame(struct file *file, struct file_frame *frame, bool *found
 static int ndjson_parse(struct file *file, const struct file_frame *frame, struct arena *arena,
                         struct record *record, size_t *fault, struct tare_error *error)
 {
-    struct value value;
-    if (json_read(&file->json, file_copy(file, frame, arena), frame->length, arena, &value, fault,
-                  error))
-        return *fault < frame->length
-                   ? -1
-                   : error_set(error, TARE_USAGE, "%s; a record stands in one line of NDJSON",
-                               error ? error->message : "");
-    return file_record_of(&value, record, error);
+    *fault = 0;
+    if (file_read_json(file, frame, arena, record, fault, error) == 0)
+        return 0;
+    return *fault < frame->length
+               ? -1
+               : error_set(error, TARE_USAGE, "%s; a record stands in one line of NDJSON",
+                           error ? error->message : "");
 }
 
 static const char *const ndjson_extensions[] = {".ndjson", ".jsonl", NULL};
@@ -54,6 +53,7 @@ const struct file_format file_format_ndjson = {
     .name = "ndjson",
     .title = "NDJSON",
     .extensions = ndjson_extensions,
+    .json = true,
     .frame = ndjson_frame,
     .parse = ndjson_parse,
 };
