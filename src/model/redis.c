@@ -670,7 +670,7 @@ int redis_takes(const struct build *build, enum object_type type, struct tare_er
 const struct model_kind model_redis = {
     .name = "redis",
     .explanation = "Redis 3.2 to 8.2 and Valkey 7.2 to 9.1: objects, strings, tables, listpacks, "
-                   "by version and allocator",
+                   "RedisJSON 2.8's values, by version and allocator",
     .fits = fits,
     .published = published,
     .takes = redis_takes,

