@@ -170,6 +170,7 @@ static int sample_base(struct measuring *m, struct tare_error *error)
     if (failed || measuring_settle(m, error))
         return -1;
     store->made_by = NULL;
+    store->purged = 0;
     return measuring_read(m, &cell->base, error);
 }
 
@@ -258,6 +259,9 @@ static int close_ledger(struct measuring *m, const char *state, struct tare_erro
     struct measurement measurement = {0};
     const struct figures *base = m->restarted ? &m->restarted_base : &cell->base;
     int failed = measuring_read(m, &ledger->samples, error);
+    if (m->store->purged)
+        figures_integer(&ledger->samples, "store.purged", m->store->purged);
+    m->store->purged = 0;
     if (m->store->made_by)
         figures_text(&ledger->samples, "store.made_by", m->store->made_by);
     tell_updates(m, &ledger->samples);

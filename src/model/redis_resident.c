@@ -397,6 +397,11 @@ int redis_measure(struct model *model, const struct figures *base, const struct 
         measurement_note(measurement,
                          "updates and look-ups end rehashes: of hashes with different fields, or "
                          "that hold many records, it can't be told which old tables are gone");
+    if (figures_get(end, "store.purged") > 0)
+        measurement_note(measurement,
+                         "jemalloc held %.1f MiB of freed pages, as large buffers leave them: "
+                         "MEMORY PURGE gave them back before the figures were read",
+                         (double)figures_get(end, "store.purged") / (1 << 20));
     if (figures_get(end, "info.memory.lazyfree_pending_objects") > 0)
         measurement_note(measurement, "the server still had objects to free in the background");
     if (figures_get(end, "info.memory.active_defrag_running") > 0)

@@ -186,6 +186,9 @@ struct store {
     /* How all objects came to be as they are, where it isn't by having been written: "rdb", read
      * from an RDB file. Constant text; NULL elsewhere. */
     const char *made_by;
+    /* Freed pages that the store had its server's allocator give back before it was settled: bytes
+     * that it took for resident. 0: none. */
+    int64_t purged;
 };
 
 /* Settings that mean the same in each kind that has them: "aof" (off, everysec, always: how the
