@@ -92,10 +92,11 @@ int workload_check(const struct cell_step *step, const struct server_spec *serve
     const char *compressor = compressor_of(encoding);
     if (!kind->client_open)
         return cell_step_unknown_to(step, server, error);
-    if (type != OBJECT_STRING && type != OBJECT_HASH && type != OBJECT_DOCUMENT)
+    if (type != OBJECT_STRING && type != OBJECT_HASH && type != OBJECT_DOCUMENT &&
+        type != OBJECT_TREE)
         return error_set(
             error, TARE_USAGE,
-            "step '%s' is for strings, hashes and documents by key; '%s:%s' holds none",
+            "step '%s' is for strings, hashes, documents and trees by key; '%s:%s' holds none",
             step->kind->name, encoding->shape->store, encoding->shape->name);
     if (settings->proportions[OPERATION_UPDATE] > 0 && compressor)
         return error_set(error, TARE_USAGE,

@@ -53,43 +53,61 @@ static int lost(struct memory_store *memory, struct tare_error *error)
     return -1;
 }
 
-static int send_out(struct memory_store *memory, struct tare_error *error)
+/* Sends all of the buffer, and empties it. */
+static int send_all(int connection, struct buffer *out)
 {
-    for (size_t sent = 0; sent < memory->out.length;) {
-        ssize_t count = send(memory->connection, memory->out.data + sent, memory->out.length - sent,
-                             MSG_NOSIGNAL);
+    for (size_t sent = 0; sent < out->length;) {
+        ssize_t count = send(connection, out->data + sent, out->length - sent, MSG_NOSIGNAL);
         if (count > 0)
             sent += (size_t)count;
         else if (errno != EINTR || process_interrupted)
-            return lost(memory, error);
+            return -1;
     }
-    buffer_clear(&memory->out);
+    buffer_clear(out);
     return 0;
 }
 
-static int receive(struct memory_store *memory, void *bytes, size_t length,
-                   struct tare_error *error)
+static int receive_all(int connection, void *bytes, size_t length)
 {
     for (size_t got = 0; got < length;) {
-        ssize_t count = recv(memory->connection, (char *)bytes + got, length - got, 0);
+        ssize_t count = recv(connection, (char *)bytes + got, length - got, 0);
         if (count > 0)
             got += (size_t)count;
         else if (count == 0 || errno != EINTR || process_interrupted)
-            return lost(memory, error);
+            return -1;
     }
     return 0;
 }
 
-static int request(struct memory_store *memory, enum hold_request what, struct slice key,
-                   struct slice body, struct tare_error *error)
+static int append_request(struct buffer *out, enum hold_request what, struct slice key,
+                          struct slice body, struct tare_error *error)
 {
     if (key.length > UINT32_MAX || body.length > UINT32_MAX)
         return error_set(error, TARE_USAGE, "memory: a record of %zu bytes; it takes up to 4 GiB",
                          body.length);
     struct hold_head head = {(uint32_t)what, (uint32_t)key.length, (uint32_t)body.length};
-    buffer_append(&memory->out, &head, sizeof head);
-    buffer_append(&memory->out, key.bytes, key.length);
-    buffer_append(&memory->out, body.bytes, body.length);
+    buffer_append(out, &head, sizeof head);
+    buffer_append(out, key.bytes, key.length);
+    buffer_append(out, body.bytes, body.length);
+    return 0;
+}
+
+static int send_out(struct memory_store *memory, struct tare_error *error)
+{
+    return send_all(memory->connection, &memory->out) ? lost(memory, error) : 0;
+}
+
+static int receive(struct memory_store *memory, void *bytes, size_t length,
+                   struct tare_error *error)
+{
+    return receive_all(memory->connection, bytes, length) ? lost(memory, error) : 0;
+}
+
+static int request(struct memory_store *memory, enum hold_request what, struct slice key,
+                   struct slice body, struct tare_error *error)
+{
+    if (append_request(&memory->out, what, key, body, error))
+        return -1;
     return memory->out.length >= SEND_AT ? send_out(memory, error) : 0;
 }
 
@@ -118,12 +136,17 @@ static int connect_to(const char *socket_path)
     return -1;
 }
 
+static char *socket_path_of(const struct memory_store *memory)
+{
+    return memory_format("%s/memory.sock", memory->process.folder);
+}
+
 static int start(struct memory_store *memory, struct tare_error *error)
 {
     char program[] = "/proc/self/exe", command[] = "hold";
     if (process_folder(&memory->process, error))
         return -1;
-    char *socket_path = memory_format("%s/memory.sock", memory->process.folder);
+    char *socket_path = socket_path_of(memory);
     char *arguments[] = {program, command, socket_path, NULL};
     int failed = process_start(&memory->process, arguments, error);
     for (int waited = 0; !failed && memory->connection < 0; waited += 5) {
@@ -242,6 +265,90 @@ static int memory_read_all(struct store *store, int64_t *count, struct tare_erro
     return 0;
 }
 
+/* ---- workloads ----------------------------------------------------------------------------- */
+
+#define IN_FLIGHT_MOST 4096
+
+struct memory_client {
+    struct store_client client;
+    int connection;
+    struct buffer out;
+    int requests[IN_FLIGHT_MOST]; /* of each operation in flight, in turn */
+    int64_t added, taken;         /* operations */
+};
+
+static struct store_client *memory_client_open(struct store *store, struct tare_error *error)
+{
+    char *socket_path = socket_path_of(of(store));
+    int connection = connect_to(socket_path);
+    free(socket_path);
+    if (connection < 0) {
+        lost(of(store), error);
+        return NULL;
+    }
+    struct memory_client *client = memory_new(sizeof *client);
+    client->client.store = store;
+    client->connection = connection;
+    return &client->client;
+}
+
+static void memory_client_close(struct store_client *to)
+{
+    struct memory_client *client = (struct memory_client *)to;
+    close(client->connection);
+    buffer_free(&client->out);
+    free(client);
+}
+
+static int memory_client_add(struct store_client *to, enum operation operation,
+                             const struct object *objects, const struct object *before,
+                             size_t count, struct tare_error *error)
+{
+    struct memory_client *client = (struct memory_client *)to;
+    int requests = 0;
+    (void)before; /* the process itself sees what differs */
+    for (size_t i = 0; i < count; i++) {
+        bool tree = objects[i].type == OBJECT_TREE;
+        enum hold_request what =
+            operation == OPERATION_UPDATE   ? (tree ? HOLD_CHANGE_TREE : HOLD_CHANGE_BYTES)
+            : operation == OPERATION_INSERT ? (tree ? HOLD_ADD_TREE : HOLD_ADD_BYTES)
+                                            : HOLD_GET;
+        struct slice body = what == HOLD_GET ? slice_of("", 0) : objects[i].body;
+        if (append_request(&client->out, what, objects[i].key, body, error))
+            return -1;
+        requests++;
+    }
+    client->requests[client->added++ % IN_FLIGHT_MOST] = requests;
+    return 0;
+}
+
+static int lost_client(struct tare_error *error)
+{
+    return error_set(error, TARE_STORE, "memory: a client's connection was lost: %s",
+                     strerror(errno));
+}
+
+static int memory_client_send(struct store_client *to, struct tare_error *error)
+{
+    struct memory_client *client = (struct memory_client *)to;
+    return send_all(client->connection, &client->out) ? lost_client(error) : 0;
+}
+
+static int memory_client_take(struct store_client *to, bool *found, struct tare_error *error)
+{
+    struct memory_client *client = (struct memory_client *)to;
+    int requests = client->requests[client->taken++ % IN_FLIGHT_MOST];
+    *found = true;
+    for (int i = 0; i < requests; i++) {
+        char answer;
+        errno = 0;
+        if (receive_all(client->connection, &answer, 1))
+            return lost_client(error);
+        *found = *found && answer;
+    }
+    return 0;
+}
+
 /* ---- figures ------------------------------------------------------------------------------- */
 
 static int memory_ask(struct store *store, const char *question, const char *prefix,
@@ -300,6 +407,12 @@ const struct store_kind store_memory = {
     .load_close = memory_load_close,
     .glance = memory_glance,
     .read_all = memory_read_all,
+    .client_open = memory_client_open,
+    .client_add = memory_client_add,
+    .client_send = memory_client_send,
+    .client_take = memory_client_take,
+    .client_close = memory_client_close,
+    .in_flight_most = IN_FLIGHT_MOST,
     .ask = memory_ask,
     .close = memory_close,
 };

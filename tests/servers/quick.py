@@ -195,6 +195,12 @@ def a_process_of_its_own_holds_records(tare):
             assert cell["states"][0]["samples"]["memory.keys"] == records + (
                 1 if re.search("short|-array", cell["name"]) else 0)
         tare.expect_clean()
+    run = tare.run("run", "-n", "20000", "-e", "memory:json,memory:objects,memory:bytes+msgpack",
+                   "--steps", "load,update,read:operations=5k,miss,workload=a:threads=8,workload=d",
+                   "--export-csv", path, "--export-json", json_path)
+    assert run.code == 0, run
+    for (cell, state), accounts in ledgers(path).items():
+        assert max(shares(accounts)) <= 0.1, (cell, state, shares(accounts))
 
 
 def mongodb_ids_and_indexes_are_modelled(tare):

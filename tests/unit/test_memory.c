@@ -245,6 +245,97 @@ static void a_process_that_dies_is_an_error(void **state)
     store->kind->close(store);
 }
 
+/* A record as a tree: a text, a number, an array of both. */
+static struct object tree_object(struct buffer *out, const char *text, int64_t number)
+{
+    struct member array[] = {text_of(VALUE_TEXT, text, strlen(text)), integer(number)};
+    struct member members[] = {text_of(VALUE_TEXT, text, strlen(text)),
+                               integer(number),
+                               {slice_text("a"), {.type = VALUE_ARRAY, .as.children = {array, 2}}}};
+    buffer_clear(out);
+    write_members(out, members, 3, true);
+    return (struct object){
+        .type = OBJECT_TREE, .key = slice_text("tree"), .body = buffer_slice(out)};
+}
+
+/* Operations in flight on one client; what each found. */
+static void operate(struct store_client *client, enum operation operation,
+                    const struct object *object)
+{
+    struct tare_error error = {0};
+    const struct store_kind *kind = client->store->kind;
+    if (kind->client_add(client, operation, object, object, 1, &error) ||
+        kind->client_send(client, &error))
+        fail_msg("%s", error.message);
+}
+
+static bool found(struct store_client *client)
+{
+    struct tare_error error = {0};
+    bool found = false;
+    if (client->store->kind->client_take(client, &found, &error))
+        fail_msg("%s", error.message);
+    return found;
+}
+
+static void clients_read_and_change_records(void **state)
+{
+    struct store *store = open_store();
+    const struct store_kind *kind = store->kind;
+    struct tare_error error = {0};
+    struct buffer out = {0};
+    struct figures before = {0}, after = {0};
+    struct store_client *a = kind->client_open(store, &error),
+                        *b = kind->client_open(store, &error);
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(b);
+    struct object text = {
+        .type = OBJECT_STRING, .key = slice_text("text"), .body = slice_text("one")};
+    struct object tree = tree_object(&out, "first", 1);
+    assert_int_equal(kind->put(store, &text, &error), 0);
+    assert_int_equal(kind->put(store, &tree, &error), 0);
+    assert_int_equal(kind->flush(store, &error), 0);
+    read_figures(store, &before);
+
+    text.body = slice_text("two");
+    operate(a, OPERATION_UPDATE, &text);
+    operate(a, OPERATION_READ, &text);
+    text.key = slice_text("none");
+    operate(a, OPERATION_MISS, &text);
+    operate(a, OPERATION_UPDATE, &text);
+    tree = tree_object(&out, "other", -7);
+    operate(b, OPERATION_UPDATE, &tree);
+    operate(b, OPERATION_READ, &tree);
+    static const bool expected[] = {true, true, false, false};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(found(a), expected[i]);
+    assert_true(found(b) && found(b));
+    /* Lengths are the same, and so are the blocks: nothing was left behind. */
+    read_figures(store, &after);
+    assert_int_equal(figures_growth(&before, &after, "memory.blocks"), 0);
+    assert_int_equal(figures_growth(&before, &after, "memory.usable"), 0);
+    kind->client_close(a);
+
+    text.body = slice_text("three");
+    operate(b, OPERATION_INSERT, &text);
+    operate(b, OPERATION_READ, &text);
+    assert_true(found(b) && found(b));
+    assert_int_equal(read_all(store), 3);
+    /* Another tree than the one that is there is no change of it. */
+    struct object flat = {
+        .type = OBJECT_TREE, .key = slice_text("tree"), .body = slice_of("\x80", 1)};
+    bool there;
+    operate(b, OPERATION_UPDATE, &flat);
+    assert_int_equal(kind->client_take(b, &there, &error), -1);
+    assert_int_equal(error.status, TARE_STORE);
+    kind->client_close(b);
+    kind->close(store);
+    figures_free(&before);
+    figures_free(&after);
+    buffer_free(&out);
+}
+
 /* ---- the model beside the process ---------------------------------------------------------- */
 
 struct both {
@@ -387,6 +478,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reals_and_constants_are_read),
         cmocka_unit_test(keys_and_values_of_any_bytes_are_held),
         cmocka_unit_test(a_process_that_dies_is_an_error),
+        cmocka_unit_test(clients_read_and_change_records),
         cmocka_unit_test(the_model_makes_the_process_s_blocks),
         cmocka_unit_test(large_values_are_mapped_apart),
     };
