@@ -90,6 +90,10 @@ struct mongodb_model {
     uint32_t group;
     int64_t group_documents, group_bytes;
     int64_t group_writes, largest_group; /* records and keys that its transaction writes */
+    int64_t group_log, largest_log;      /* bytes of its log record */
+    int64_t first_log;                   /* of the log record with the first document alone */
+    bool logs;                           /* on disk, with a journal */
+    const char *log_compressor;          /* a constant, or the name of one that is not known */
 };
 
 static bool fits(const struct build *build)
@@ -97,15 +101,28 @@ static bool fits(const struct build *build)
     return strcmp(build->store, "mongodb") == 0;
 }
 
+/* What --wiredTigerJournalCompressor takes; the first is mongod's own. */
+static const char *const log_compressors[] = {"snappy", "none", "zlib", "zstd"};
+
+static const char *log_compressor(const char *name)
+{
+    for (size_t i = 0; i < sizeof log_compressors / sizeof log_compressors[0]; i++)
+        if (strcmp(log_compressors[i], name) == 0)
+            return log_compressors[i];
+    return log_compressors[0];
+}
+
 static struct model *open(const struct build *build, const struct figures *settings,
                           struct tare_error *error)
 {
-    (void)settings;
     (void)error;
     struct mongodb_model *mongodb = memory_new(sizeof *mongodb);
     mongodb->model.build = *build;
     mongodb->layout = layout_of(build);
     mongodb->in_memory = strcmp(build->engine, "memory") == 0;
+    mongodb->logs = !mongodb->in_memory && !figures_has(settings, "nojournal");
+    const char *compressor = figures_get_text(settings, "wiredTigerJournalCompressor");
+    mongodb->log_compressor = compressor ? log_compressor(compressor) : log_compressors[0];
     mongodb->id = mongodb_index_open(mongodb->layout, mongodb->in_memory, &account_wt_id_index);
     blocks_open(&mongodb->updates, &mongodb->model.build);
     blocks_open(&mongodb->once_updates, &mongodb->model.build);
@@ -130,6 +147,18 @@ static double update_footprint(const struct mongodb_layout *layout, int64_t bson
     return (double)((layout->update + bson + 31) / 32 * 32);
 }
 
+/* A log record is a header, type and transaction (WT_LOG_RECORD, log.h, 16 bytes; log_auto.c), and
+ * an operation each that puts a row: type, length, file, length of the key, key and value, the
+ * numbers packed. The two record bytes of the type and of the file, and three of the transaction's
+ * id. */
+#define LOG_HEADER (16 + 1 + 3)
+
+static int64_t log_operation(int64_t key, int64_t value)
+{
+    int64_t length = 1 + 1 + mongodb_packed_length((uint64_t)key) + key + value;
+    return length + mongodb_packed_length((uint64_t)length + 2);
+}
+
 /* The keys that the indexes get. That of the _id index is unique, and its value is the record id; a
  * secondary index has the record id behind each key, and values that hold the type bits alone. */
 static void add_keys(struct mongodb_model *mongodb, const struct object *object, uint64_t number)
@@ -141,6 +170,8 @@ static void add_keys(struct mongodb_model *mongodb, const struct object *object,
                              keystring_type_bytes(keys->items[0].type_bits),
                          mongodb->group);
     mongodb->group_writes += 2;
+    mongodb->group_log += log_operation((int64_t)keystrings_get(keys, 0).length,
+                                        keystring_record_id_length(number));
     for (size_t i = 0; i < object->index_count && i < INDEXES_MOST; i++) {
         if (i == mongodb->index_count)
             mongodb->indexes[mongodb->index_count++] =
@@ -154,6 +185,7 @@ static void add_keys(struct mongodb_model *mongodb, const struct object *object,
             buffer_append(&mongodb->key, record_id, (size_t)keystring_record_id(number, record_id));
             mongodb_index_insert(mongodb->indexes[i], buffer_slice(&mongodb->key),
                                  keystring_type_bytes(keys->items[k].type_bits), mongodb->group);
+            mongodb->group_log += log_operation((int64_t)mongodb->key.length, 0);
         }
         mongodb->group_writes += (int64_t)keys->count;
     }
@@ -180,14 +212,20 @@ static int add(struct model *model, const struct object *object, struct tare_err
     mongodb->page_footprint += cost;
     mongodb->footprint += cost;
 
+    mongodb->group_log += log_operation(mongodb_packed_length((uint64_t)number), bson);
+    if (number == 1)
+        mongodb->first_log = LOG_HEADER + mongodb->group_log;
     add_keys(mongodb, object, (uint64_t)number);
+    if (LOG_HEADER + mongodb->group_log > mongodb->largest_log)
+        mongodb->largest_log = LOG_HEADER + mongodb->group_log;
     mongodb->group_documents++;
     mongodb->group_bytes += bson;
     if (mongodb->group_writes > mongodb->largest_group)
         mongodb->largest_group = mongodb->group_writes;
     if (mongodb->group_documents >= GROUP_DOCUMENTS || mongodb->group_bytes > GROUP_BYTES) {
         mongodb->group++;
-        mongodb->group_documents = mongodb->group_bytes = mongodb->group_writes = 0;
+        mongodb->group_documents = mongodb->group_bytes = 0;
+        mongodb->group_writes = mongodb->group_log = 0;
     }
     return 0;
 }
@@ -245,6 +283,7 @@ static void add_pages(const struct mongodb_model *mongodb, struct blocks *blocks
 #define INPUT_INSTANTIATED "_id.instantiated_keys"
 #define INPUT_MODIFIED     "_id.modified_pages"
 #define INPUT_RESIDENT     "_id.resident_images"
+#define INPUT_SESSIONS     "load.sessions"
 
 static int64_t image_limit(int64_t leaf)
 {
@@ -311,9 +350,39 @@ static void add_reconciled(const struct mongodb_model *mongodb, struct blocks *b
     }
 }
 
+/* What each session that has written keeps for its next transaction. */
+static void add_sessions(const struct mongodb_model *mongodb, struct blocks *blocks,
+                         double sessions)
+{
+    /* An operation on the collection and one on each index for each document of the largest
+     * transaction. */
+    blocks_add_plain(
+        blocks, "WT_TXN_OP", sessions, 0, &account_wt_transaction,
+        mongodb->layout->transaction_operation * list_places(mongodb->largest_group));
+    if (!mongodb->logs)
+        return;
+    /* The log record, whose buffer doubles from the first document's on (__wt_buf_extend,
+     * buf_inline.h; the session that made the collection goes by the record of that and may come to
+     * up to twice as much), and the one that it was compressed into: what the compressor says that
+     * it may need (ext/compressors), and WT_LOG_RECORD. */
+    int64_t length = mongodb->largest_log, buffer = mongodb->first_log;
+    while (buffer < length)
+        buffer *= 2;
+    blocks_add_plain(blocks, "log record", sessions, 0, &account_wt_log, buffer);
+    int64_t most = length + 16;
+    if (strcmp(mongodb->log_compressor, "none") == 0)
+        return;
+    if (strcmp(mongodb->log_compressor, "snappy") == 0)
+        most += 8 + 32 + length / 6;
+    else if (strcmp(mongodb->log_compressor, "zstd") == 0)
+        most += 8 + length / 256;
+    blocks_add_plain(blocks, "compressed log record", sessions, 0, &account_wt_log, most);
+}
+
 /* What a prediction takes of state inputs. */
 struct state {
     double unreconciled; /* documents that are still updates */
+    double sessions;     /* that have written */
     int64_t leaf;
     bool index_given;
     struct mongodb_index_state index;
@@ -372,12 +441,10 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
     blocks_merge(blocks, &index);
     blocks_free(&index);
 
-    /* The collection's table and each index's; and what the loader's session keeps: an operation on
-     * the collection and one on each index for each document of its largest transaction. */
+    /* The collection's table and each index's. */
     blocks_add_plain(blocks, "WT_DSRC_STATS", 2 + (double)mongodb->index_count, 0,
                      &account_wt_handles, layout->statistics);
-    blocks_add_plain(blocks, "WT_TXN_OP", 1, 0, &account_wt_transaction,
-                     layout->transaction_operation * list_places(mongodb->largest_group));
+    add_sessions(mongodb, blocks, state->sessions);
 }
 
 /* plan: what a load of this size leaves with tcmalloc and the process (measured here on 6.0.5, N =
@@ -424,13 +491,15 @@ static void predict_resident(struct prediction *prediction)
 static const struct account *const structure[] = {
     &account_wt_update,      &account_wt_insert,   &account_wt_cell,  &account_wt_row,
     &account_wt_page,        &account_wt_id_index, &account_wt_index, &account_wt_handles,
-    &account_wt_transaction, &account_wt_blocks,
+    &account_wt_transaction, &account_wt_log,      &account_wt_blocks,
 };
 
 static void take_inputs(const struct figures *inputs, struct state *state)
 {
     if (figures_has(inputs, INPUT_UNRECONCILED))
         state->unreconciled = (double)figures_get(inputs, INPUT_UNRECONCILED);
+    if (figures_has(inputs, INPUT_SESSIONS))
+        state->sessions = (double)figures_get(inputs, INPUT_SESSIONS);
     if (figures_has(inputs, INPUT_LEAF))
         state->leaf = figures_get(inputs, INPUT_LEAF);
     state->index_given = figures_has(inputs, INPUT_INDEX);
@@ -451,7 +520,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
     records += mongodb->once; /* documents, from here on */
     sampled += mongodb->once;
-    struct state state = {.unreconciled = (double)records, .leaf = LEAF_LEAST};
+    struct state state = {
+        .unreconciled = (double)records, .sessions = MONGODB_SESSIONS, .leaf = LEAF_LEAST};
     prediction_free(prediction);
     if (inputs)
         take_inputs(inputs, &state);
@@ -792,6 +862,19 @@ static void index_inputs(const struct mongodb_model *mongodb, const struct figur
         input(inputs, INPUT_RESIDENT, resident_images(base, end, collection), BLOCK_COUNTS);
 }
 
+/* Each session that writes makes a cursor of its own on the _id index and keeps it. One that only
+ * reads makes one too: after a restart nothing was written. */
+static void session_input(const struct figures *end, struct figures *inputs, struct state *state)
+{
+    static const char cursors[] = "collStats.indexDetails._id_.cursor.create calls";
+    static const char writes[] = "collStats.indexDetails._id_.cursor.insert calls";
+    if (!figures_has(end, cursors) || !figures_has(end, writes))
+        return;
+    int64_t sessions = figures_get(end, writes) > 0 ? figures_get(end, cursors) : 0;
+    state->sessions = (double)(sessions < MONGODB_SESSIONS ? sessions : MONGODB_SESSIONS);
+    input(inputs, INPUT_SESSIONS, state->sessions, cursors);
+}
+
 /* Classes of which updates are this share of the blocks tell how many updates there are. */
 #define DOMINATED 0.9
 /* Counts of blocks move by some: what is so near to all is all. */
@@ -803,8 +886,11 @@ static int state_inputs(struct model *model, const struct figures *base, const s
     const struct mongodb_model *mongodb = (const struct mongodb_model *)model;
     static const char leaf[] = "collStats.wiredTiger.compression.compressed page maximum leaf page "
                                "size prior to compression ";
-    struct state state = {.unreconciled = (double)mongodb->documents, .leaf = LEAF_LEAST};
+    struct state state = {.unreconciled = (double)mongodb->documents,
+                          .sessions = MONGODB_SESSIONS,
+                          .leaf = LEAF_LEAST};
     (void)error;
+    session_input(end, inputs, &state);
     if (!mongodb->in_memory && figures_get(end, leaf) > 0) {
         input(inputs, INPUT_LEAF, (double)figures_get(end, leaf), leaf);
         state.leaf = figures_get(end, leaf);

@@ -33,6 +33,9 @@ struct mongodb_layout {
 #define MONGODB_LEVELS_MEAN (4.0 / 3)
 double mongodb_level_share(int level); /* of nodes that have exactly this many levels */
 
+/* Sessions that a load writes with: the loader's writers (stores/mongodb.h). */
+#define MONGODB_SESSIONS 2
+
 /* Length of an unsigned integer in WiredTiger's packed form (intpack_inline.h). */
 int mongodb_packed_length(uint64_t number);
 

@@ -73,7 +73,7 @@ static const struct cause_kind cause_kinds[] = {
      "that are",
      STAGE_COUNT,
      {&account_wt_update, &account_wt_insert, &account_wt_cell, &account_wt_row, &account_wt_page,
-      &account_wt_handles, &account_wt_transaction, &account_wt_blocks}},
+      &account_wt_handles, &account_wt_transaction, &account_wt_log, &account_wt_blocks}},
     {"WiredTiger: indexes",
      "the _id index, which every collection has, and secondary ones: keys, record ids, and their "
      "structures",

@@ -23,10 +23,21 @@
 
 #include "core/memory.h"
 
-#define WRITERS         1
+#ifndef WRITERS
+#define WRITERS         MONGODB_WRITERS
+#endif
 #define BATCHES         (WRITERS + 2)
-#define BATCH_DOCUMENTS 1000
+#ifndef BATCH_DOCUMENTS
+#define BATCH_DOCUMENTS 2000
+#endif
 #define BATCH_BYTES     (4 * 1024 * 1024)
+/* What a batch has at least before it goes to a writer that has nothing to send: as much as a
+ * server's round trip is small beside. */
+#ifndef EARLY_DOCUMENTS
+#define EARLY_DOCUMENTS 500
+#endif
+#define EARLY_BYTES     (512 * 1024)
+#define EARLY_LOOK      32 /* documents between looks at the writers */
 /* MongoDB's limit of a document (maxBsonObjectSize of every version), and BSON's smallest. */
 #define DOCUMENT_BYTES_MAX (16 * 1024 * 1024)
 #define DOCUMENT_BYTES_MIN 5
@@ -62,6 +73,7 @@ struct mongodb_loader {
     struct batch batches[BATCHES];
     struct batch *filling; /* the main thread's; NULL: none */
     int64_t filled;        /* batches so far */
+    size_t idle;           /* writers that wait for a batch */
     int64_t acknowledged;  /* documents, not yet added to store->written */
     bool failed, stop;
     bool lost_connection; /* by the failure: the program may have ended */
@@ -267,7 +279,9 @@ static void *write_batches(void *context)
     while (!loader->stop) {
         struct batch *batch = oldest_full(loader);
         if (!batch) {
+            loader->idle++;
             pthread_cond_wait(&loader->changed, &loader->mutex);
+            loader->idle--;
             continue;
         }
         batch->state = BATCH_SENDING;
@@ -390,6 +404,19 @@ static void hand_over(struct mongodb_loader *loader)
     pthread_mutex_unlock(&loader->mutex);
 }
 
+/* Whether a writer waits for the batch that is being filled, and it is worth a round trip. */
+static bool is_wanted(struct mongodb_loader *loader)
+{
+    const struct batch *batch = loader->filling;
+    if (batch->count % EARLY_LOOK ||
+        (batch->count < EARLY_DOCUMENTS && batch->bytes.length < EARLY_BYTES))
+        return false;
+    pthread_mutex_lock(&loader->mutex);
+    bool wanted = loader->idle > 0 && !oldest_full(loader);
+    pthread_mutex_unlock(&loader->mutex);
+    return wanted;
+}
+
 /* Waits for a batch to fill. */
 static int take_free(struct mongodb *mongodb, struct tare_error *error)
 {
@@ -419,8 +446,8 @@ static void put_key(bson_t *to, const struct object_index *index)
         BSON_APPEND_INT32(to, index->field, 1);
 }
 
-/* The collection with its indexes, before the first document: built on documents that are there
- * already an index would be another one, of whole pages. */
+/* Before the first document: built on documents that are there already an index would be another
+ * one, of whole pages. */
 static int create_indexes(struct mongodb *mongodb, const struct object *object,
                           struct tare_error *error)
 {
@@ -448,6 +475,22 @@ static int create_indexes(struct mongodb *mongodb, const struct object *object,
     return result;
 }
 
+/* The collection and its indexes, before the first document: writers that all found none would each
+ * make one, and drop it again as another was first. */
+static int create(struct mongodb *mongodb, const struct object *object, struct tare_error *error)
+{
+    bson_t command = BSON_INITIALIZER, reply;
+    BSON_APPEND_UTF8(&command, "create", mongodb->collection);
+    BCON_APPEND(&command, "writeConcern", "{", "w", BCON_INT32(1), "}");
+    int result = mongodb_command(mongodb, mongodb->database, &command, &reply, error);
+    bson_destroy(&reply);
+    bson_destroy(&command);
+    if (result || (object->index_count && create_indexes(mongodb, object, error)))
+        return -1;
+    mongodb->created = true;
+    return 0;
+}
+
 int mongodb_put(struct store *store, const struct object *object, struct tare_error *error)
 {
     struct mongodb *mongodb = (struct mongodb *)store;
@@ -466,14 +509,15 @@ int mongodb_put(struct store *store, const struct object *object, struct tare_er
                          "document '%.*s' has %zu bytes of BSON; MongoDB takes %d",
                          (int)(object->key.length < 100 ? object->key.length : 100),
                          object->key.bytes ? object->key.bytes : "", length, DOCUMENT_BYTES_MAX);
-    if (object->index_count > mongodb->index_count && create_indexes(mongodb, object, error))
+    if (!mongodb->created && create(mongodb, object, error))
         return -1;
     if (loader->filling && loader->filling->bytes.length + length > BATCH_BYTES)
         hand_over(loader);
     if (!loader->filling && take_free(mongodb, error))
         return -1;
     buffer_append(&loader->filling->bytes, object->body.bytes, length);
-    if (++loader->filling->count == BATCH_DOCUMENTS)
+    loader->filling->count++;
+    if (loader->filling->count == BATCH_DOCUMENTS || is_wanted(loader))
         hand_over(loader);
     return 0;
 }
