@@ -71,8 +71,17 @@ def find_mongod():
     return shutil.which("mongod") or sorted(glob.glob("build/servers/mongodb-6*/mongod"))[-1]
 
 
-def pymongo_rate(python):
-    """Of insert_many in batches of 2,000 into a fresh mongod on disk, as tare's default."""
+def write_keys(path):
+    """YCSB's keys, a line each: hashed, as tare writes them. Ascending ones are less work for an
+    index."""
+    with open(path, "wb") as out:
+        for number in range(records):
+            out.write(ycsb_key(number) + b"\n")
+
+
+def pymongo_rate(python, keys):
+    """Of insert_many in batches of 2,000 into a fresh mongod on disk, of documents of the very shape
+    and with the very _ids that tare's have; the keys are made before the clock starts."""
     folder = os.path.join(scratch, "mongod")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -85,18 +94,20 @@ client = pymongo.MongoClient("mongodb://" + urllib.parse.quote_plus(sys.argv[1])
 client.admin.command("ping")
 count = int(sys.argv[2])
 values = [os.urandom(100) for _ in range(1000)]
+with open(sys.argv[3]) as file:
+    keys = file.read().split()
 collection = client.tare_bench.get_collection(
     "usertable", write_concern=pymongo.WriteConcern(w=1))
 begin = time.monotonic()
 for first in range(0, count, 2000):
     collection.insert_many(
-        [dict([("_id", "user%019d" % i)] + [("field%d" % f, values[(i + f) % 1000])
+        [dict([("_id", keys[i])] + [("field%d" % f, values[(i + f) % 1000])
          for f in range(10)]) for i in range(first, min(first + 2000, count))], ordered=False)
 print(count / (time.monotonic() - begin))
 """
     try:
-        return float(subprocess.run([python, "-c", script, socket_path, str(records)], check=True,
-                                    capture_output=True, text=True).stdout)
+        return float(subprocess.run([python, "-c", script, socket_path, str(records), keys],
+                                    check=True, capture_output=True, text=True).stdout)
     finally:
         server.kill()
         server.wait()
@@ -126,8 +137,10 @@ try:
     compare("redis:hash", lambda: tare_rate("redis:hash"), lambda: pipe_rate(commands),
             "redis-cli --pipe")
     python = pymongo_python()
+    keys = os.path.join(scratch, "keys")
+    write_keys(keys)
     compare("mongodb:document", lambda: tare_rate("mongodb:document", "--server",
                                                   "mongodb=mongod,engine=disk"),
-            lambda: pymongo_rate(python), "pymongo insert_many")
+            lambda: pymongo_rate(python, keys), "pymongo insert_many")
 finally:
     shutil.rmtree(scratch, ignore_errors=True)

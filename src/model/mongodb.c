@@ -170,8 +170,8 @@ static void add_keys(struct mongodb_model *mongodb, const struct object *object,
                              keystring_type_bytes(keys->items[0].type_bits),
                          mongodb->group);
     mongodb->group_writes += 2;
-    mongodb->group_log += log_operation((int64_t)keystrings_get(keys, 0).length,
-                                        keystring_record_id_length(number));
+    mongodb->group_log +=
+        log_operation((int64_t)keystrings_get(keys, 0).length, keystring_record_id_length(number));
     for (size_t i = 0; i < object->index_count && i < INDEXES_MOST; i++) {
         if (i == mongodb->index_count)
             mongodb->indexes[mongodb->index_count++] =
@@ -356,9 +356,8 @@ static void add_sessions(const struct mongodb_model *mongodb, struct blocks *blo
 {
     /* An operation on the collection and one on each index for each document of the largest
      * transaction. */
-    blocks_add_plain(
-        blocks, "WT_TXN_OP", sessions, 0, &account_wt_transaction,
-        mongodb->layout->transaction_operation * list_places(mongodb->largest_group));
+    blocks_add_plain(blocks, "WT_TXN_OP", sessions, 0, &account_wt_transaction,
+                     mongodb->layout->transaction_operation * list_places(mongodb->largest_group));
     if (!mongodb->logs)
         return;
     /* The log record, whose buffer doubles from the first document's on (__wt_buf_extend,
@@ -489,8 +488,8 @@ static void predict_resident(struct prediction *prediction)
 }
 
 static const struct account *const structure[] = {
-    &account_wt_update,      &account_wt_insert,   &account_wt_cell,  &account_wt_row,
-    &account_wt_page,        &account_wt_id_index, &account_wt_index, &account_wt_handles,
+    &account_wt_update,      &account_wt_insert,   &account_wt_cell,   &account_wt_row,
+    &account_wt_page,        &account_wt_id_index, &account_wt_index,  &account_wt_handles,
     &account_wt_transaction, &account_wt_log,      &account_wt_blocks,
 };
 

@@ -10,7 +10,7 @@
 #include "report/view.h"
 #include "report/words.h"
 
-#define CAUSE_ACCOUNTS 8
+#define CAUSE_ACCOUNTS 10
 
 /* Accounts that one thing causes. An account that stands in none is a cause by itself. */
 struct cause_kind {

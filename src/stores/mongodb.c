@@ -856,6 +856,8 @@ static void mongodb_close(struct store *store)
     if (store->started)
         process_stop(&mongodb->process, 0);
     mongodb_load_close(store);
+    for (size_t i = 0; i < MONGODB_BATCHES; i++)
+        buffer_free(&mongodb->batch_bytes[i]);
     if (mongodb->client && !store->started) {
         if (mongodb->may_drop && !store->limits.keep)
             drop(mongodb);

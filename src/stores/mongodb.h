@@ -23,6 +23,7 @@ extern const struct store_kind store_mongodb;
 
 /* Threads that load, each with a connection and thus a session of its own in the server. */
 #define MONGODB_WRITERS 2
+#define MONGODB_BATCHES (MONGODB_WRITERS + 2)
 
 struct mongodb_loader;
 
@@ -37,11 +38,11 @@ struct mongodb {
     mongoc_client_t *client; /* the control connection */
     char *database, *collection;
     size_t index_count;     /* secondary indexes of the collection, created before the load */
-    bool created;           /* the collection, with its indexes: before the first document */
     bool may_drop;          /* the database wasn't there before, and tare has begun to write */
     bool checkpointed;      /* settle() has asked for its checkpoint */
     struct figures changed; /* settings of a URL's server as they were before */
     struct mongodb_loader *loader;
+    struct buffer batch_bytes[MONGODB_BATCHES]; /* the loader's, kept from load to load */
 };
 
 /* Starting (mongodb_start.c). */

@@ -6,7 +6,8 @@
  *
  * put() copies a document's bytes behind those of the batch; BSON tells its own
  * length, so a batch is nothing but bytes. A writer has a connection of its own.
- * While it waits for the server, the next batch is filled. Memory is bounded by
+ * While it waits for the server, the next batch is filled; a batch goes early where a writer has
+ * nothing to send. Memory is bounded by
  * the number of batches and their size (or one document's, where that is larger).
  *
  * A batch whose answer was lost is sent again. What of it had been written then
@@ -23,19 +24,13 @@
 
 #include "core/memory.h"
 
-#ifndef WRITERS
 #define WRITERS         MONGODB_WRITERS
-#endif
-#define BATCHES         (WRITERS + 2)
-#ifndef BATCH_DOCUMENTS
+#define BATCHES         MONGODB_BATCHES
 #define BATCH_DOCUMENTS 2000
-#endif
 #define BATCH_BYTES     (4 * 1024 * 1024)
 /* What a batch has at least before it goes to a writer that has nothing to send: as much as a
  * server's round trip is small beside. */
-#ifndef EARLY_DOCUMENTS
 #define EARLY_DOCUMENTS 500
-#endif
 #define EARLY_BYTES     (512 * 1024)
 #define EARLY_LOOK      32 /* documents between looks at the writers */
 /* MongoDB's limit of a document (maxBsonObjectSize of every version), and BSON's smallest. */
@@ -74,7 +69,11 @@ struct mongodb_loader {
     struct batch *filling; /* the main thread's; NULL: none */
     int64_t filled;        /* batches so far */
     size_t idle;           /* writers that wait for a batch */
-    int64_t acknowledged;  /* documents, not yet added to store->written */
+    bool first;            /* no batch was written yet: the first one makes the collection, and goes
+                              alone. Writers that all found none would each make one, and drop it
+                              again as another was first. */
+    bool first_sending;
+    int64_t acknowledged; /* documents, not yet added to store->written */
     bool failed, stop;
     bool lost_connection; /* by the failure: the program may have ended */
     bool retried;         /* some batch was sent again: flush() counts the collection */
@@ -277,7 +276,7 @@ static void *write_batches(void *context)
     struct mongodb_loader *loader = writer->loader;
     pthread_mutex_lock(&loader->mutex);
     while (!loader->stop) {
-        struct batch *batch = oldest_full(loader);
+        struct batch *batch = loader->first_sending ? NULL : oldest_full(loader);
         if (!batch) {
             loader->idle++;
             pthread_cond_wait(&loader->changed, &loader->mutex);
@@ -285,11 +284,13 @@ static void *write_batches(void *context)
             continue;
         }
         batch->state = BATCH_SENDING;
+        loader->first_sending = loader->first;
         bool skip = loader->failed; /* nothing is written after a failure */
         pthread_mutex_unlock(&loader->mutex);
         int64_t acknowledged = skip ? 0 : send_batch(writer, batch);
         pthread_mutex_lock(&loader->mutex);
         loader->acknowledged += acknowledged;
+        loader->first = loader->first_sending = false;
         buffer_clear(&batch->bytes);
         batch->count = 0;
         batch->state = BATCH_FREE;
@@ -349,6 +350,11 @@ int mongodb_load_open(struct store *store, struct tare_error *error)
     loader->collection = mongodb->collection;
     loader->insert_options = BCON_NEW("ordered", BCON_BOOL(false), "validate", BCON_BOOL(false),
                                       "writeConcern", "{", "w", BCON_INT32(1), "}");
+    loader->first = !mongodb->may_drop;
+    for (size_t i = 0; i < BATCHES; i++) {
+        loader->batches[i].bytes = mongodb->batch_bytes[i];
+        mongodb->batch_bytes[i] = (struct buffer){0};
+    }
     mongodb->loader = loader;
     mongodb->may_drop = true;
     for (size_t i = 0; i < WRITERS; i++) {
@@ -446,8 +452,8 @@ static void put_key(bson_t *to, const struct object_index *index)
         BSON_APPEND_INT32(to, index->field, 1);
 }
 
-/* Before the first document: built on documents that are there already an index would be another
- * one, of whole pages. */
+/* The collection with its indexes, before the first document: built on documents that are there
+ * already an index would be another one, of whole pages. */
 static int create_indexes(struct mongodb *mongodb, const struct object *object,
                           struct tare_error *error)
 {
@@ -475,22 +481,6 @@ static int create_indexes(struct mongodb *mongodb, const struct object *object,
     return result;
 }
 
-/* The collection and its indexes, before the first document: writers that all found none would each
- * make one, and drop it again as another was first. */
-static int create(struct mongodb *mongodb, const struct object *object, struct tare_error *error)
-{
-    bson_t command = BSON_INITIALIZER, reply;
-    BSON_APPEND_UTF8(&command, "create", mongodb->collection);
-    BCON_APPEND(&command, "writeConcern", "{", "w", BCON_INT32(1), "}");
-    int result = mongodb_command(mongodb, mongodb->database, &command, &reply, error);
-    bson_destroy(&reply);
-    bson_destroy(&command);
-    if (result || (object->index_count && create_indexes(mongodb, object, error)))
-        return -1;
-    mongodb->created = true;
-    return 0;
-}
-
 int mongodb_put(struct store *store, const struct object *object, struct tare_error *error)
 {
     struct mongodb *mongodb = (struct mongodb *)store;
@@ -509,7 +499,7 @@ int mongodb_put(struct store *store, const struct object *object, struct tare_er
                          "document '%.*s' has %zu bytes of BSON; MongoDB takes %d",
                          (int)(object->key.length < 100 ? object->key.length : 100),
                          object->key.bytes ? object->key.bytes : "", length, DOCUMENT_BYTES_MAX);
-    if (!mongodb->created && create(mongodb, object, error))
+    if (object->index_count > mongodb->index_count && create_indexes(mongodb, object, error))
         return -1;
     if (loader->filling && loader->filling->bytes.length + length > BATCH_BYTES)
         hand_over(loader);
@@ -579,8 +569,10 @@ void mongodb_load_close(struct store *store)
     for (size_t i = 0; i < WRITERS; i++)
         writer_close(&loader->writers[i]);
     store->written += loader->acknowledged;
-    for (size_t i = 0; i < BATCHES; i++)
-        buffer_free(&loader->batches[i].bytes);
+    for (size_t i = 0; i < BATCHES; i++) {
+        buffer_clear(&loader->batches[i].bytes);
+        mongodb->batch_bytes[i] = loader->batches[i].bytes;
+    }
     bson_destroy(loader->insert_options);
     pthread_cond_destroy(&loader->changed);
     pthread_mutex_destroy(&loader->mutex);

@@ -43,11 +43,11 @@ static int64_t ycsb_bson(size_t key)
     return 5 + 1 + 4 + 4 + (int64_t)key + 1 + 10 * (1 + 7 + 4 + 1 + 100);
 }
 
-static struct model *loaded(const struct build *build, int64_t records, int64_t *content)
+static struct model *loaded_with(const struct build *build, const struct figures *settings,
+                                 int64_t records, int64_t *content)
 {
-    struct figures none = {0};
     struct tare_error error = {0};
-    struct model *model = model_open(build, &none, &error);
+    struct model *model = model_open(build, settings, &error);
     assert_non_null(model);
     *content = 0;
     for (int64_t i = 0; i < records; i++) {
@@ -61,6 +61,11 @@ static struct model *loaded(const struct build *build, int64_t records, int64_t 
         assert_int_equal(0, model->kind->add(model, &object, &error));
     }
     return model;
+}
+
+static struct model *loaded(const struct build *build, int64_t records, int64_t *content)
+{
+    return loaded_with(build, &(struct figures){0}, records, content);
 }
 
 static double blocks_of_size(const struct prediction *prediction, int64_t usable)
@@ -134,6 +139,69 @@ static void test_blocks_of_ycsb(void **state)
     near(146024352, (double)prediction.allocated, 0.005);
     prediction_free(&prediction);
     model_close(model);
+}
+
+static double blocks_of_kind(const struct prediction *prediction, const char *kind, int64_t *usable)
+{
+    double count = 0;
+    *usable = 0;
+    for (size_t i = 0; i < prediction->blocks.class_size; i++)
+        if (prediction->blocks.classes[i].kind &&
+            strcmp(prediction->blocks.classes[i].kind, kind) == 0) {
+            count += prediction->blocks.classes[i].count;
+            *usable = prediction->blocks.classes[i].usable;
+        }
+    return count;
+}
+
+/* The log record of 225 YCSB documents, past 256 KiB the server's largest transaction: mongod 6.0.5
+ * asked for 316,757 bytes to compress it into (seen as __wt_buf_grow_worker called realloc), and
+ * for 2^8 times the first document's to gather it. */
+static void test_sessions_keep_log_records(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine, *setting, *value;
+        double records, compressed;
+    } cases[] = {{"disk", "none", "1", 2, 2},
+                 {"disk", "wiredTigerJournalCompressor", "none", 2, 0},
+                 {"disk", "nojournal", "1", 0, 0},
+                 {"memory", "none", "1", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct build build = build_of("6.0.5", cases[i].engine);
+        struct figures settings = {0}, inputs = {0}, end = {0}, base = {0};
+        struct prediction prediction = {0};
+        struct tare_error error = {0};
+        int64_t content, usable;
+        figures_text(&settings, cases[i].setting, cases[i].value);
+        struct model *model = loaded_with(&build, &settings, 1000, &content);
+        assert_int_equal(
+            0, model->kind->predict(model, 1000, 1000, content, NULL, &prediction, &error));
+        assert_true(cases[i].records == blocks_of_kind(&prediction, "log record", &usable));
+        if (cases[i].records > 0)
+            near(1204 * 256, (double)usable, 0.02);
+        assert_true(cases[i].compressed ==
+                    blocks_of_kind(&prediction, "compressed log record", &usable));
+        if (cases[i].compressed > 0)
+            near(316757, (double)usable, 0.01);
+        assert_true(2 == blocks_of_kind(&prediction, "WT_TXN_OP", &usable));
+
+        /* One session wrote; and after a restart none did. */
+        for (int wrote = 1; wrote >= 0; wrote--) {
+            figures_integer(&end, "collStats.indexDetails._id_.cursor.create calls", 1);
+            figures_integer(&end, "collStats.indexDetails._id_.cursor.insert calls", wrote * 1000);
+            assert_int_equal(0, model->kind->state_inputs(model, &base, &end, &inputs, &error));
+            assert_int_equal(wrote, figures_get(&inputs, "load.sessions"));
+            assert_int_equal(
+                0, model->kind->predict(model, 1000, 1000, content, &inputs, &prediction, &error));
+            assert_true(wrote == blocks_of_kind(&prediction, "WT_TXN_OP", &usable));
+            figures_free(&inputs);
+        }
+        prediction_free(&prediction);
+        figures_free(&settings);
+        figures_free(&end);
+        model_close(model);
+    }
 }
 
 static void test_predicting_changes_nothing(void **state)
@@ -259,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_tcmalloc),
         cmocka_unit_test(test_blocks_of_ycsb),
+        cmocka_unit_test(test_sessions_keep_log_records),
         cmocka_unit_test(test_predicting_changes_nothing),
         cmocka_unit_test(test_nothing_and_wrong_inputs),
         cmocka_unit_test(test_many_keys_are_sampled),

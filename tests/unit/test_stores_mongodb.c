@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "model/mongodb.h"
 #include "stores/mongodb.h"
 
 static bson_t *document_of(const char *json)
@@ -288,6 +289,13 @@ static void messages_are_one_line(void **state)
     mongodb_one_line(NULL);
 }
 
+/* The model can't see the loader: what it takes for its sessions is held to it here. */
+static void a_session_a_writer(void **state)
+{
+    (void)state;
+    assert_int_equal(MONGODB_SESSIONS, MONGODB_WRITERS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +308,7 @@ int main(void)
         cmocka_unit_test(settings_become_options_or_parameters),
         cmocka_unit_test(reasons_in_logs),
         cmocka_unit_test(messages_are_one_line),
+        cmocka_unit_test(a_session_a_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
