@@ -284,6 +284,7 @@ static void add_pages(const struct mongodb_model *mongodb, struct blocks *blocks
 #define INPUT_MODIFIED     "_id.modified_pages"
 #define INPUT_RESIDENT     "_id.resident_images"
 #define INPUT_SESSIONS     "load.sessions"
+#define INPUT_NOT_CACHED   "collection.not_in_cache"
 
 static int64_t image_limit(int64_t leaf)
 {
@@ -320,28 +321,47 @@ static void add_block_lists(const struct mongodb_model *mongodb, struct blocks *
                      layout->instantiated_key + 4);
 }
 
-/* Documents whose pages were reconciled: images that hold their cells, and a row each. */
+/* The images that reconciled documents come to. */
+struct images {
+    double mean;      /* BSON of a document */
+    int64_t overhead; /* of its cells */
+    double of_image;  /* documents in one */
+    double bytes;     /* of one */
+};
+
+static struct images images_of(const struct mongodb_model *mongodb, double documents, int64_t leaf)
+{
+    struct images images = {.mean = (double)mongodb->bson / (double)mongodb->documents};
+    images.overhead =
+        cell_overhead(mongodb, mongodb->bson / mongodb->documents, (int64_t)documents);
+    int64_t limit = image_limit(mongodb->in_memory ? LEAF_MOST : leaf);
+    images.of_image =
+        floor((double)(limit - MONGODB_IMAGE_HEADER) / (images.mean + (double)images.overhead));
+    if (images.of_image < 1)
+        images.of_image = 1;
+    images.bytes = MONGODB_IMAGE_HEADER + images.of_image * (images.mean + (double)images.overhead);
+    return images;
+}
+
+/* Documents whose pages were reconciled: images that hold their cells, and a row each. Of those
+ * that are not in the cache, what leads to them is. */
 static void add_reconciled(const struct mongodb_model *mongodb, struct blocks *blocks,
-                           double documents, int64_t leaf)
+                           double documents, double not_cached, int64_t leaf)
 {
     const struct mongodb_layout *layout = mongodb->layout;
-    if (documents < 1)
+    /* None of it read yet since a restart: nor what leads to it. */
+    if (documents - not_cached < 1)
         return;
-    int64_t bson = mongodb->bson / mongodb->documents;
-    double mean = (double)mongodb->bson / (double)mongodb->documents;
-    int64_t overhead = cell_overhead(mongodb, bson, (int64_t)documents);
-    int64_t limit = image_limit(mongodb->in_memory ? LEAF_MOST : leaf);
-    double of_image = floor((double)(limit - MONGODB_IMAGE_HEADER) / (mean + (double)overhead));
-    if (of_image < 1)
-        of_image = 1;
-    double images = documents / of_image;
+    const struct images of = images_of(mongodb, documents, leaf);
+    double images = documents / of.of_image;
+    double cached = (documents - not_cached) / of.of_image;
     const struct part image[] = {
-        {NULL, llround(of_image * mean)},
-        {&account_wt_cell, MONGODB_IMAGE_HEADER + llround(of_image * (double)overhead)}};
+        {NULL, llround(of.of_image * of.mean)},
+        {&account_wt_cell, MONGODB_IMAGE_HEADER + llround(of.of_image * (double)of.overhead)}};
     const struct part page[] = {{&account_wt_page, layout->page},
-                                {&account_wt_row, llround(8 * of_image)}};
-    blocks_add(blocks, "page image", images, image, 2);
-    blocks_add(blocks, "WT_PAGE", images, page, 2);
+                                {&account_wt_row, llround(8 * of.of_image)}};
+    blocks_add(blocks, "page image", cached, image, 2);
+    blocks_add(blocks, "WT_PAGE", cached, page, 2);
     blocks_add_plain(blocks, "WT_REF", images, 0, &account_wt_page, layout->ref);
     blocks_add_plain(blocks, "ref key", images, 0, &account_wt_page, layout->instantiated_key + 4);
     if (!mongodb->in_memory) {
@@ -381,6 +401,7 @@ static void add_sessions(const struct mongodb_model *mongodb, struct blocks *blo
 /* What a prediction takes of state inputs. */
 struct state {
     double unreconciled; /* documents that are still updates */
+    double not_cached;   /* documents whose pages were reconciled and left the cache */
     double sessions;     /* that have written */
     int64_t leaf;
     bool index_given;
@@ -414,7 +435,7 @@ static void make_collection(const struct mongodb_model *mongodb, int64_t records
     blocks_free(&part);
     add_inserts(blocks, records, share);
     add_pages(mongodb, blocks, pages);
-    add_reconciled(mongodb, blocks, (double)records * (1 - share), leaf);
+    add_reconciled(mongodb, blocks, (double)records * (1 - share), state->not_cached, leaf);
     if (!mongodb->in_memory)
         add_block_lists(mongodb, blocks, (double)records * share, pages, leaf);
 }
@@ -499,6 +520,8 @@ static void take_inputs(const struct figures *inputs, struct state *state)
         state->unreconciled = (double)figures_get(inputs, INPUT_UNRECONCILED);
     if (figures_has(inputs, INPUT_SESSIONS))
         state->sessions = (double)figures_get(inputs, INPUT_SESSIONS);
+    if (figures_has(inputs, INPUT_NOT_CACHED))
+        state->not_cached = (double)figures_get(inputs, INPUT_NOT_CACHED);
     if (figures_has(inputs, INPUT_LEAF))
         state->leaf = figures_get(inputs, INPUT_LEAF);
     state->index_given = figures_has(inputs, INPUT_INDEX);
@@ -526,10 +549,12 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
         take_inputs(inputs, &state);
     double unreconciled = state.unreconciled;
     if (unreconciled < 0 || unreconciled > (double)records || state.leaf < 512 ||
-        state.index.unreconciled < 0 || state.index.unreconciled > (double)records)
+        state.index.unreconciled < 0 || state.index.unreconciled > (double)records ||
+        state.not_cached < 0 || state.not_cached > (double)records - unreconciled)
         return error_set(error, TARE_USAGE,
                          "state input '" INPUT_UNRECONCILED
-                         "' lies between 0 and the records, '" INPUT_LEAF "' is at least 512");
+                         "' lies between 0 and the records, '" INPUT_NOT_CACHED
+                         "' between 0 and the others, '" INPUT_LEAF "' is at least 512");
     make_blocks(mongodb, records, &state, &prediction->blocks);
     if (sampled == records && unreconciled >= (double)records &&
         llround(prediction->blocks.content) != counted)
@@ -544,9 +569,15 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
             amounts_add(&prediction->amounts, structure[i], BASIS_MODELLED, bytes);
         sum += bytes;
     }
+    /* They were counted with the others, and take no memory. */
+    int64_t not_cached = 0;
+    if (state.not_cached > 0) {
+        not_cached = llround(state.not_cached * (double)mongodb->bson / (double)mongodb->documents);
+        amounts_add(&prediction->amounts, &account_wt_not_cached, BASIS_MODELLED, -not_cached);
+    }
     int64_t rounding = llround(prediction->blocks.rounding);
     amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, rounding);
-    prediction->allocated = counted + sum + rounding;
+    prediction->allocated = counted + sum - not_cached + rounding;
     /* The index is simulated, and which of its pages are reconciled when is the server's choice. */
     int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)] +
                             prediction->blocks.sums[account_place(&account_wt_index)]);
@@ -689,22 +720,25 @@ static void measure_allocator(const struct figures *base, const struct figures *
 }
 
 static void note_residency(const struct figures *base, const struct figures *end,
-                           struct measurement *measurement)
+                           const struct prediction *prediction, struct measurement *measurement)
 {
-    int64_t size = figures_get(end, "collStats.size");
+    int64_t size = figures_get(end, "collStats.size"), not_cached = 0;
     double in_cache = cache_bytes(end) - cache_bytes(base);
-    int64_t read = figures_growth(base, end, "serverStatus.wiredTiger.cache.bytes read into cache");
     double limit = (double)cache_figure(end, "maximum bytes configured");
-    if (size > 0 && in_cache < (double)size && read > 0)
+    for (size_t i = 0; i < prediction->amounts.count; i++)
+        if (prediction->amounts.items[i].account == &account_wt_not_cached)
+            not_cached = -prediction->amounts.items[i].bytes;
+    if (not_cached > 0)
         measurement_note(measurement,
-                         "part of the data was evicted: %.0f of %lld bytes of documents are in the "
-                         "cache, so these figures are not the whole footprint",
-                         in_cache, (long long)size);
+                         "%lld of %lld bytes of documents are on disk and not in the cache: these "
+                         "figures are not the whole footprint, but that much less, and the "
+                         "documents' cells, rows and pages besides",
+                         (long long)not_cached, (long long)size);
     else if (size > 0 && in_cache < 0.98 * (double)size)
         measurement_note(measurement,
                          "the cache holds %.0f bytes, less than the documents' %lld: these figures "
-                         "are not the whole footprint",
-                         in_cache, (long long)size);
+                         "are not the whole footprint, by %.0f bytes at least",
+                         in_cache, (long long)size, (double)size - in_cache);
     if (limit > 0 && in_cache * cache_overhead(end) > UPDATES_TARGET * limit)
         measurement_note(
             measurement,
@@ -720,7 +754,6 @@ static int measure(struct model *model, const struct figures *base, const struct
 {
     static const char allocated[] = "serverStatus.tcmalloc.generic.current_allocated_bytes";
     (void)model;
-    (void)prediction;
     (void)error;
     measurement_free(measurement);
     measurement->has_allocated = figures_has(end, allocated);
@@ -746,7 +779,7 @@ static int measure(struct model *model, const struct figures *base, const struct
         amounts_add(&measurement->amounts, &account_stacks, BASIS_MEASURED,
                     figures_growth(base, end, "smaps.stack.rss"));
     }
-    note_residency(base, end, measurement);
+    note_residency(base, end, prediction, measurement);
     return 0;
 }
 
@@ -853,12 +886,17 @@ static void index_inputs(const struct mongodb_model *mongodb, const struct figur
         state.unreconciled * mongodb_index_entry_blocks(mongodb->id, allocator, build, key);
     if (allocator->usable(build, layout->ref) == key)
         state.instantiated -= images;
+    if (!mongodb->in_memory) {
+        double resident = resident_images(base, end, collection);
+        input(inputs, INPUT_RESIDENT, resident, BLOCK_COUNTS);
+        /* A page without inserts is there as an image alone. Other blocks share the class. */
+        if (state.unreconciled < 1 && state.modified > resident)
+            state.modified = resident;
+    }
     input(inputs, INPUT_INDEX, state.unreconciled, BLOCK_COUNTS);
     input(inputs, INPUT_HEADS, state.heads, BLOCK_COUNTS);
     input(inputs, INPUT_INSTANTIATED, state.instantiated, BLOCK_COUNTS);
     input(inputs, INPUT_MODIFIED, state.modified, BLOCK_COUNTS);
-    if (!mongodb->in_memory)
-        input(inputs, INPUT_RESIDENT, resident_images(base, end, collection), BLOCK_COUNTS);
 }
 
 /* Each session that writes makes a cursor of its own on the _id index and keeps it. One that only
@@ -878,6 +916,79 @@ static void session_input(const struct figures *end, struct figures *inputs, str
 #define DOMINATED 0.9
 /* Counts of blocks move by some: what is so near to all is all. */
 #define NEARLY_ALL 0.99
+/* Below it, what images are shorter than the model's is the model's miss, and shown as that. */
+#define MISSING_LEAST 0.02
+
+/* The share of documents that are still updates, by the classes of their blocks; -1 where no class
+ * tells it. */
+static double share_by_classes(const struct mongodb_model *mongodb, const struct figures *base,
+                               const struct figures *end, const struct state *state)
+{
+    struct blocks blocks;
+    double predicted = 0, counted = 0;
+    struct size_class before, after;
+    make_blocks(mongodb, mongodb->documents, state, &blocks);
+    for (int i = 0; class_read(end, i, &after); i++) {
+        if (!after.size || !class_read(base, i, &before))
+            continue;
+        double all = predicted_of_class(&blocks, after.size, NULL);
+        double updates = predicted_of_class(&blocks, after.size, "WT_UPDATE + BSON");
+        if (updates > 0 && updates >= DOMINATED * all) {
+            predicted += updates;
+            counted += (double)(after.in_use - before.in_use) - (all - updates);
+        }
+    }
+    blocks_free(&blocks);
+    return predicted < 1000 ? -1 : counted / predicted;
+}
+
+#define UPDATES_FIGURE "bytes allocated for updates"
+#define IMAGES_FIGURE  "bytes belonging to page images in the cache"
+
+/* Documents above tcmalloc's classes: by WiredTiger's own count of what updates take, its own
+ * length of each of which ends on 32. Of such documents the index's updates are nothing. */
+static double share_by_updates(const struct mongodb_model *mongodb, const struct figures *base,
+                               const struct figures *end)
+{
+    int64_t mean = mongodb->documents ? mongodb->bson / mongodb->documents : 0;
+    double all = (double)mongodb->documents * update_footprint(mongodb->layout, mean);
+    double growth =
+        (double)(cache_figure(end, UPDATES_FIGURE) - cache_figure(base, UPDATES_FIGURE));
+    if (mean <= TCMALLOC_SMALL_MOST || growth <= 0)
+        return -1;
+    return growth / cache_overhead(end) / all;
+}
+
+/* On disk a page leaves the cache when it is written to make room. How many of the reconciled
+ * documents are still there is told by the length of all images, less the index's. */
+static double not_cached(const struct mongodb_model *mongodb, const struct figures *base,
+                         const struct figures *end, const struct state *state,
+                         const struct figures *inputs)
+{
+    double reconciled = (double)mongodb->documents - state->unreconciled;
+    double bytes = (double)(cache_figure(end, IMAGES_FIGURE) - cache_figure(base, IMAGES_FIGURE)) /
+                   cache_overhead(end);
+    if (mongodb->in_memory || reconciled < 1)
+        return 0;
+    struct blocks index;
+    blocks_open(&index, &mongodb->model.build);
+    struct mongodb_index_state none = {.resident = (double)figures_get(inputs, INPUT_RESIDENT)};
+    if (figures_has(inputs, INPUT_RESIDENT))
+        mongodb_index_blocks_in(mongodb->id, &none, (double)mongodb->documents, &index);
+    else
+        mongodb_index_blocks(mongodb->id, true, &index);
+    for (size_t i = 0; i < mongodb->index_count; i++)
+        mongodb_index_blocks(mongodb->indexes[i], true, &index);
+    for (size_t i = 0; i < index.class_size; i++)
+        if (index.classes[i].kind && strcmp(index.classes[i].kind, "page image") == 0)
+            bytes -= index.classes[i].count * (double)index.classes[i].usable;
+    blocks_free(&index);
+    const struct images images = images_of(mongodb, reconciled, state->leaf);
+    double missing = reconciled - bytes / images.bytes * images.of_image;
+    if (missing > reconciled)
+        missing = reconciled;
+    return missing > MISSING_LEAST * reconciled ? missing : 0;
+}
 
 static int state_inputs(struct model *model, const struct figures *base, const struct figures *end,
                         struct figures *inputs, struct tare_error *error)
@@ -894,32 +1005,26 @@ static int state_inputs(struct model *model, const struct figures *base, const s
         input(inputs, INPUT_LEAF, (double)figures_get(end, leaf), leaf);
         state.leaf = figures_get(end, leaf);
     }
-    struct blocks blocks;
-    double predicted = 0, counted = 0;
-    struct size_class before, after;
-    make_blocks(mongodb, mongodb->documents, &state, &blocks);
-    for (int i = 0; class_read(end, i, &after); i++) {
-        if (!after.size || !class_read(base, i, &before))
-            continue;
-        double all = predicted_of_class(&blocks, after.size, NULL);
-        double updates = predicted_of_class(&blocks, after.size, "WT_UPDATE + BSON");
-        if (updates > 0 && updates >= DOMINATED * all) {
-            predicted += updates;
-            counted += (double)(after.in_use - before.in_use) - (all - updates);
-        }
+    const char *source = BLOCK_COUNTS;
+    double share = share_by_classes(mongodb, base, end, &state);
+    if (share == -1) {
+        source = "serverStatus cache, " UPDATES_FIGURE;
+        share = share_by_updates(mongodb, base, end);
     }
-    blocks_free(&blocks);
-    if (predicted < 1000)
+    if (share == -1)
         return 0;
-    double share = counted / predicted;
     share = share < 0 ? 0 : share >= NEARLY_ALL ? 1 : share;
     state.unreconciled = share * (double)mongodb->documents;
-    input(inputs, INPUT_UNRECONCILED, state.unreconciled, BLOCK_COUNTS);
+    input(inputs, INPUT_UNRECONCILED, state.unreconciled, source);
     if (share < 1) {
         /* The server reconciled on its own account: the index too. */
+        struct blocks blocks;
         make_collection(mongodb, mongodb->documents, &state, &blocks);
         index_inputs(mongodb, base, end, &blocks, inputs);
         blocks_free(&blocks);
+        double missing = not_cached(mongodb, base, end, &state, inputs);
+        if (missing > 0)
+            input(inputs, INPUT_NOT_CACHED, missing, "serverStatus cache, " IMAGES_FIGURE);
     }
     return 0;
 }

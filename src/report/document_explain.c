@@ -10,7 +10,7 @@
 #include "report/view.h"
 #include "report/words.h"
 
-#define CAUSE_ACCOUNTS 10
+#define CAUSE_ACCOUNTS 12
 
 /* Accounts that one thing causes. An account that stands in none is a cause by itself. */
 struct cause_kind {
@@ -73,7 +73,8 @@ static const struct cause_kind cause_kinds[] = {
      "that are",
      STAGE_COUNT,
      {&account_wt_update, &account_wt_insert, &account_wt_cell, &account_wt_row, &account_wt_page,
-      &account_wt_handles, &account_wt_transaction, &account_wt_log, &account_wt_blocks}},
+      &account_wt_handles, &account_wt_transaction, &account_wt_log, &account_wt_blocks,
+      &account_wt_not_cached}},
     {"WiredTiger: indexes",
      "the _id index, which every collection has, and secondary ones: keys, record ids, and their "
      "structures",

@@ -137,6 +137,21 @@ def mongodb_ledgers_close(tare):
         assert size == bson, "%s: collStats.size %r, BSON made %d" % (cell["name"], size, bson)
 
 
+def documents_that_left_the_cache_are_told(tare):
+    """A cache of 256 MB does not hold 369 MB of documents: the ledger closes on what is there."""
+    path, json_path = tare.path("evicted.csv"), tare.path("evicted.json")
+    run = tare.run("run", "-n", "30000", "-d", "kv:minlength=4096,maxlength=20480", "-e",
+                   "mongodb:document", "--server", "mongodb=mongod,engine=disk", "--set",
+                   "wiredTigerCacheSizeGB=0.25", "--export-csv", path, "--export-json", json_path)
+    assert run.code == 0 and "are not the whole footprint" in run.out, run
+    (cell, _), accounts = ledgers(path).popitem()
+    of_allocated, of_resident = shares(accounts)
+    assert of_allocated <= 4 and of_resident <= 4, (cell, of_allocated, of_resident)
+    missing = -accounts["not in cache"]["bytes"]
+    size = load_json(json_path)["cells"][0]["states"][0]["samples"]["collStats.size"]
+    assert size - 270e6 < missing < size, (missing, size)
+
+
 def every_encoding_closes(tare):
     """Each step in a chain; what steps keep once is a key or a document of its own."""
     redis = ("redis:hash+short,redis:string+cbor,redis:string+bson+snappy,"
@@ -763,6 +778,7 @@ def a_signal_ends_the_wait_for_a_pipe(tare):
 TESTS = [files_are_held_as_they_are, files_close_their_ledgers, a_signal_ends_the_wait_for_a_pipe,
          a_server_without_the_module_is_told, settings_reach_the_server, redis_reloads_and_restarts,
          steps_that_a_server_does_not_have, redis_ledgers_close, mongodb_ledgers_close,
+         documents_that_left_the_cache_are_told,
          every_encoding_closes, a_process_of_its_own_holds_records, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields,

@@ -204,6 +204,76 @@ static void test_sessions_keep_log_records(void **state)
     }
 }
 
+static int64_t amount_of(const struct prediction *prediction, const char *account)
+{
+    for (size_t i = 0; i < prediction->amounts.count; i++)
+        if (strcmp(prediction->amounts.items[i].account->name, account) == 0)
+            return prediction->amounts.items[i].bytes;
+    return 0;
+}
+
+/* Documents that left the cache: counted, and taken off again with the blocks that held them. */
+static void test_documents_that_left_the_cache(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "disk");
+    struct figures inputs = {0};
+    struct prediction all = {0}, part = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 10000, &content);
+    figures_integer(&inputs, "collection.unreconciled", 2000);
+    assert_int_equal(0, model->kind->predict(model, 10000, 10000, content, &inputs, &all, &error));
+    assert_int_equal(0, amount_of(&all, "not in cache"));
+    figures_integer(&inputs, "collection.not_in_cache", 4000);
+    assert_int_equal(0, model->kind->predict(model, 10000, 10000, content, &inputs, &part, &error));
+    near(0.4 * (double)content, -(double)amount_of(&part, "not in cache"), 0.0001);
+    near(0.5 * (double)amount_of(&all, "row"), (double)amount_of(&part, "row"), 0.001);
+    assert_true(all.allocated - part.allocated > content * 4 / 10);
+    /* More than were reconciled. */
+    figures_integer(&inputs, "collection.not_in_cache", 8001);
+    assert_int_equal(-1,
+                     model->kind->predict(model, 10000, 10000, content, &inputs, &part, &error));
+    assert_non_null(strstr(error.message, "collection.not_in_cache"));
+    figures_free(&inputs);
+    prediction_free(&all);
+    prediction_free(&part);
+    model_close(model);
+}
+
+/* A server that holds the images of half of its reconciled documents; and documents too large for
+ * tcmalloc's classes, whose updates are told by WiredTiger's figure of them. */
+static void test_what_the_cache_holds_is_read(void **state)
+{
+    (void)state;
+    static const char images[] =
+        "serverStatus.wiredTiger.cache.bytes belonging to page images in the cache";
+    struct build build = build_of("6.0.5", "disk");
+    struct figures base = {0}, end = {0}, inputs = {0};
+    struct tare_error error = {0};
+    struct model *model = model_open(&build, &inputs, &error);
+    for (int i = 0; i < 1000; i++) {
+        char key[32];
+        size_t length = ycsb_key(i, key);
+        const struct object object = {
+            .type = OBJECT_DOCUMENT, .key = slice_of(key, length), .body = slice_of(NULL, 20000)};
+        assert_int_equal(0, model->kind->add(model, &object, &error));
+    }
+    figures_integer(&end, "serverStatus.wiredTiger.cache.bytes allocated for updates", 400 * 20064);
+    figures_integer(&end, images, 300 * 20008);
+    assert_int_equal(0, model->kind->state_inputs(model, &base, &end, &inputs, &error));
+    near(400, (double)figures_get(&inputs, "collection.unreconciled"), 0.001);
+    near(300, (double)figures_get(&inputs, "collection.not_in_cache"), 0.02);
+    assert_non_null(strstr(figures_get_text(&inputs, "collection.not_in_cache.source"), "images"));
+    figures_free(&inputs);
+    figures_integer(&end, images, 600 * 20008);
+    assert_int_equal(0, model->kind->state_inputs(model, &base, &end, &inputs, &error));
+    assert_false(figures_has(&inputs, "collection.not_in_cache"));
+    figures_free(&inputs);
+    figures_free(&end);
+    model_close(model);
+}
+
 static void test_predicting_changes_nothing(void **state)
 {
     (void)state;
@@ -328,6 +398,8 @@ int main(void)
         cmocka_unit_test(test_tcmalloc),
         cmocka_unit_test(test_blocks_of_ycsb),
         cmocka_unit_test(test_sessions_keep_log_records),
+        cmocka_unit_test(test_documents_that_left_the_cache),
+        cmocka_unit_test(test_what_the_cache_holds_is_read),
         cmocka_unit_test(test_predicting_changes_nothing),
         cmocka_unit_test(test_nothing_and_wrong_inputs),
         cmocka_unit_test(test_many_keys_are_sampled),
