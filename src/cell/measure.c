@@ -23,10 +23,14 @@
 /* Growth that is smaller than this is still: a server's own timers move some KiB. */
 #define SETTLE_FLOOR (64 * 1024)
 
-/* Records that a store is warmed up with: one; where an object holds many, as many as make its
+/* Records that a store is warmed up with: one, or one of each kind where hashes of other names may
+ * take another branch of the server's hash seed; where an object holds many, as many as make its
  * blocks grow through all their sizes, so that the allocator has filled its caches of them. */
 #define WARM_UP_TOGETHER 300
 #define WARM_UP_BYTES    (1024 * 1024)
+/* Kinds are looked for among the first records, and so many are asked of at most. */
+#define WARM_UP_LOOKED 1000
+#define WARM_UP_KINDS  16
 
 void measuring_show(struct measuring *m, const char *stage, int64_t done, int64_t of, double rate)
 {
@@ -72,12 +76,49 @@ int measuring_settle(struct measuring *m, struct tare_error *error)
     }
 }
 
+struct kinds {
+    uint64_t signatures[WARM_UP_KINDS];
+    size_t count;
+    bool new; /* the last object was of none of them */
+};
+
+static int see_kind(void *context, const struct object *object, struct tare_error *error)
+{
+    struct kinds *kinds = context;
+    (void)error;
+    if (object->type != OBJECT_HASH || object->shared || kinds->count == WARM_UP_KINDS)
+        return 0;
+    uint64_t signature = object_names_signature(object);
+    for (size_t i = 0; i < kinds->count; i++)
+        if (kinds->signatures[i] == signature)
+            return 0;
+    kinds->signatures[kinds->count++] = signature;
+    kinds->new = true;
+    return 0;
+}
+
+/* Whether record `index` makes a hash whose field names no record before it had. */
+static int look_for_kind(struct measuring *m, int64_t index, struct arena *arena,
+                         struct kinds *kinds, struct tare_error *error)
+{
+    struct corridor *corridor = &m->corridor;
+    struct record record = {0};
+    kinds->new = false;
+    arena_reset(arena);
+    return dataset_read(corridor->dataset, index, arena, &record, error) ||
+           encoding_apply(corridor->request->encoding, &record, arena, see_kind, kinds, error);
+}
+
 /* The objects of the first records, and those that are kept once; the arena's. */
 static int gather_first(struct measuring *m, struct objects *objects, struct tare_error *error)
 {
     struct corridor *corridor = &m->corridor;
     struct encoding *encoding = corridor->request->encoding;
-    int64_t records = encoding->shape->batch_most ? WARM_UP_TOGETHER : 1, bytes = 0;
+    bool by_kind = encoding->shape->holds == OBJECT_HASH && encoding->shape->batch_most == 0;
+    int64_t records = by_kind ? WARM_UP_LOOKED : encoding->shape->batch_most ? WARM_UP_TOGETHER : 1;
+    int64_t bytes = 0;
+    struct arena looked = {0};
+    struct kinds kinds = {0};
     size_t seen = 0;
     int failed = 0;
     if (m->cell->records == 0)
@@ -86,6 +127,9 @@ static int gather_first(struct measuring *m, struct objects *objects, struct tar
     arena_reset(&corridor->arena);
     for (int64_t i = 0; !failed && i < records && i < m->cell->records; i++) {
         struct record record = {0};
+        failed = by_kind && look_for_kind(m, i, &looked, &kinds, error);
+        if (failed || (by_kind && !kinds.new))
+            continue;
         failed = dataset_read(corridor->dataset, i, &corridor->arena, &record, error) ||
                  encoding_apply(encoding, &record, &corridor->arena, objects_take, objects, error);
         for (; seen < objects->count; seen++)
@@ -93,6 +137,7 @@ static int gather_first(struct measuring *m, struct objects *objects, struct tar
         if (bytes > WARM_UP_BYTES)
             break;
     }
+    arena_free(&looked);
     return failed || encoding_tables(encoding, &corridor->arena, objects_take, objects, error) ? -1
                                                                                                : 0;
 }

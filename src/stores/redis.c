@@ -752,9 +752,10 @@ static bool has_branch(const struct object *object)
 int redis_ask_branch(struct store *store, const struct object *objects, size_t count,
                      struct figures *figures, struct tare_error *error)
 {
+    size_t number = 0;
     for (size_t i = 0; i < count; i++)
         if (has_branch(&objects[i]) &&
-            ask_branch((struct redis *)store, &objects[i], i, figures, error))
+            ask_branch((struct redis *)store, &objects[i], number++, figures, error))
             return -1;
     return 0;
 }
@@ -771,12 +772,13 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
 {
     struct redis *redis = (struct redis *)store;
     const struct object dummy = {.key = slice_text(DUMMY_KEY)};
+    size_t number = 0;
     if (redis_remember(redis, &dummy, error))
         return -1;
     call_writes(redis);
     for (size_t i = 0; i < count; i++) {
         if (has_branch(&objects[i])) {
-            if (ask_branch(redis, &objects[i], i, figures, error))
+            if (ask_branch(redis, &objects[i], number++, figures, error))
                 return -1;
         } else if (write_object(redis, &objects[i], error) ||
                    (!grows_on(objects, count, i) && delete_object(redis, &objects[i], error))) {
@@ -793,30 +795,48 @@ int redis_warm_up(struct store *store, const struct object *objects, size_t coun
 /* ---- settling and reading ------------------------------------------------------------------ */
 
 /* serverCron gives a rehash 1 ms of each 100 (server.c, activerehashing): tables of millions of
- * keys take minutes. A look-up moves a bucket too (dict.c, dictFind), of any key and as any
- * reader's does: GET, which the warm-up has called already. A round is as many as tables of a
- * million buckets need; what a batch sends, 4 KB, fits the query buffer that a connection has
- * anyway. */
+ * keys take minutes. A look-up moves a bucket too (dict.c, dictFind), as any reader's does: of the
+ * key table, and from 7.0 on of the table of expiry times only where the key is there (db.c,
+ * lookupKey). TYPE is asked, which the warm-up has called already, of a key that SCAN tells. A
+ * round is as many as tables of a million buckets need; what a batch sends, 4 KB, fits the query
+ * buffer that a connection has anyway. */
 #define REHASH_ROUND 1000000
-#define REHASH_BATCH 100
+#define REHASH_BATCH 4096
+
+/* Some key that is there, in *reply, which is the caller's; the dummy's name where there is none.
+ */
+static struct slice some_key(struct redis *redis, redisReply **reply, struct tare_error *error)
+{
+    *reply = redis_line(redis, "SCAN 0 COUNT 10", error);
+    const redisReply *keys = *reply && (*reply)->elements == 2 && (*reply)->element[1]->elements > 0
+                                 ? (*reply)->element[1]->element[0]
+                                 : NULL;
+    return keys ? slice_of(keys->str, keys->len) : slice_text(DUMMY_KEY);
+}
 
 static int drive_rehash(struct redis *redis, int64_t look_ups, struct tare_error *error)
 {
+    redisReply *scanned;
+    struct slice key = some_key(redis, &scanned, error);
+    const char *words[] = {"TYPE", key.bytes};
+    size_t lengths[] = {4, key.length};
+    int batch = 1 + (int)(REHASH_BATCH / (key.length + 32));
     bool refused = false;
-    for (int64_t done = 0; !refused && done < look_ups; done += REHASH_BATCH) {
-        if (process_check_interrupt(error))
-            return -1;
-        for (int i = 0; i < REHASH_BATCH; i++)
-            redisAppendCommand(redis->control, "GET " DUMMY_KEY);
-        for (int i = 0; i < REHASH_BATCH; i++) {
+    int failed = scanned ? 0 : -1;
+    for (int64_t done = 0; !failed && !refused && done < look_ups; done += batch) {
+        failed = process_check_interrupt(error);
+        for (int i = 0; !failed && i < batch; i++)
+            redisAppendCommandArgv(redis->control, 2, words, lengths);
+        for (int i = 0; !failed && i < batch; i++) {
             redisReply *reply = next_reply(redis, error);
-            if (!reply)
-                return -1;
-            refused = refused || reply->type == REDIS_REPLY_ERROR;
+            failed = reply ? 0 : -1;
+            refused = refused || (reply && reply->type == REDIS_REPLY_ERROR);
             freeReplyObject(reply);
         }
     }
-    return 0;
+    if (scanned)
+        freeReplyObject(scanned);
+    return failed;
 }
 
 /* Where no figure tells of a rehash (before Redis 7.4 and Valkey 8). It began when the table, now

@@ -21,6 +21,7 @@ ENCODINGS = ("redis:hash", "redis:hash@index", "redis:hash@listpack", "redis:str
 CELLS = (("ycsb", ENCODINGS, 1.0),
          ("player:varied", ("redis:hash", "redis:hash+short", "redis:string+json"), 1.0),
          ("player", ("redis:hash@ttl=864000",), 1.0),
+         ("entity", ("redis:hash", "redis:hash@index"), 1.0),  # of several types
          ("kv:minlength=20,maxlength=20,keyprefix=session:", ("redis:string",), 1.0),
          ("kv", ("redis:string", "redis:string@ttl=864000"), 0.1))
 # RedisJSON's values, of the module that redis-7.4.1 comes with; it takes 7.0 and later.

@@ -264,14 +264,30 @@ def small_counts_and_empty_fields(tare):
 
 
 def a_rehash_is_over_where_it_is_settled(tare):
-    """Past 2^20 keys the old key table, 8 MiB, would stand beside the new one for minutes."""
+    """Past 2^20 keys the old key table, 8 MiB, would stand beside the new one for minutes; past
+    2^18 that of expiry times, 2 MiB."""
     path = tare.path("rehash.csv")
-    run = tare.run("run", "-n", "1100000", "-d", "kv:minlength=20,maxlength=20", "-e",
-                   "redis:string", "-q", "--export-csv", path)
+    for records, encoding in (("1100000", "redis:string"), ("300000", "redis:string@ttl=864000")):
+        run = tare.run("run", "-n", records, "-d", "kv:minlength=20,maxlength=20", "-e", encoding,
+                       "-q", "--export-csv", path)
+        assert run.code == 0, run
+        accounts, = ledgers(path).values()
+        missed = accounts["unattributed.allocated"]["bytes"]
+        assert abs(missed) <= accounts["total.allocated"]["bytes"] // 1000, (encoding, missed)
+
+
+def hashes_of_each_kind_tell_their_branch(tare):
+    """Entities are of several types, and the hash seed treats each in its own way."""
+    path, json_path = tare.path("kinds.csv"), tare.path("kinds.json")
+    run = tare.run("run", "-n", "20000", "-d", "entity", "-e", "redis:hash", "-q", "--export-csv",
+                   path, "--export-json", json_path)
     assert run.code == 0, run
     accounts, = ledgers(path).values()
     missed = accounts["unattributed.allocated"]["bytes"]
     assert abs(missed) <= accounts["total.allocated"]["bytes"] // 1000, missed
+    state = load_json(json_path)["cells"][0]["states"][0]
+    asked = [name for name in state["inputs"] if re.fullmatch(r"hash_table\.[0-9.]+", name)]
+    assert len(asked) > 1, state["inputs"]
 
 
 def steps_close_a_ledger_each(tare):
@@ -782,7 +798,7 @@ TESTS = [files_are_held_as_they_are, files_close_their_ledgers, a_signal_ends_th
          every_encoding_closes, a_process_of_its_own_holds_records, mongodb_ids_and_indexes_are_modelled,
          a_block_compressor_changes_the_disk_alone,
          one_seed_one_result, small_counts_and_empty_fields,
-         a_rehash_is_over_where_it_is_settled, steps_close_a_ledger_each,
+         a_rehash_is_over_where_it_is_settled, hashes_of_each_kind_tell_their_branch, steps_close_a_ledger_each,
          workloads_read_update_and_miss, workloads_know_every_keyed_encoding,
          updates_end_rehashes, an_update_writes_what_it_says,
          a_workload_ends_with_its_server,
