@@ -187,11 +187,41 @@ static int run_cells(struct arguments *arguments, struct cell_requests *requests
 
 /* ---- what a job would do ------------------------------------------------------------------- */
 
+/* How far two steps are alike before their numbers of threads, and behind them; false where more
+ * than those differ. *number: where it begins in the first. */
+static bool differ_in_threads(const char *one, const char *other, const char **number)
+{
+    static const char option[] = ":threads=";
+    const char *a = strstr(one, option), *b = strstr(other, option);
+    if (!a || !b || a - one != b - other || strncmp(one, other, (size_t)(a - one)) != 0)
+        return false;
+    *number = a + strlen(option);
+    b += strlen(option);
+    return strcmp(*number + strcspn(*number, ":"), b + strcspn(b, ":")) == 0;
+}
+
+/* Steps that differ in threads alone are shown as they are given: threads=8/16/32. */
 static char *steps_text(const struct cell_steps *steps)
 {
     struct buffer text = {0};
-    for (size_t i = 0; i < steps->count; i++)
-        buffer_format(&text, "%s%s", i ? "," : "", steps->items[i].text);
+    for (size_t i = 0; i < steps->count; i++) {
+        const char *step = steps->items[i].text, *number;
+        buffer_text(&text, i ? "," : "");
+        if (i + 1 >= steps->count || !differ_in_threads(step, steps->items[i + 1].text, &number)) {
+            buffer_text(&text, step);
+            continue;
+        }
+        buffer_append(&text, step, (size_t)(number - step));
+        for (const char *last = number;; buffer_byte(&text, '/')) {
+            size_t length = strcspn(last, ":");
+            buffer_append(&text, last, length);
+            if (i + 1 >= steps->count ||
+                !differ_in_threads(steps->items[i + 1].text, steps->items[i].text, &last))
+                break;
+            i++;
+        }
+        buffer_text(&text, number + strcspn(number, ":"));
+    }
     return steps->count ? buffer_steal(&text) : memory_text("load,settle");
 }
 

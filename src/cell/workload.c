@@ -258,6 +258,32 @@ static int make_update(struct run *run, const struct record *record, int64_t pla
     return 0;
 }
 
+/* What finds the record: its key, where the data set tells that without the record; else its
+ * objects. */
+static int make_lookup(struct run *run, int64_t place, struct tare_error *error)
+{
+    struct corridor *corridor = &run->m->corridor;
+    const struct dataset *dataset = corridor->dataset;
+    const struct shape_kind *shape = corridor->request->encoding->shape;
+    struct record record = {0};
+    if (dataset->kind->key && shape->batch_most == 0 &&
+        (shape->holds != OBJECT_DOCUMENT || shape->takes == FORM_RECORD)) {
+        struct slice key = dataset->kind->key(dataset, place, &corridor->arena);
+        struct object object = {.type = shape->holds, .key = key};
+        record = (struct record){.number = place, .key = key};
+        run->objects.arena = &corridor->arena;
+        run->objects.count = 0;
+        /* A document's _id is made of the key. */
+        return shape->holds == OBJECT_DOCUMENT
+                   ? objects_gather(&run->objects, corridor, &record, error)
+                   : objects_take(&run->objects, &object, error);
+    }
+    return dataset_read(corridor->dataset, place, &corridor->arena, &record, error) ||
+                   objects_gather(&run->objects, corridor, &record, error)
+               ? -1
+               : 0;
+}
+
 /* A new record goes through the corridor: it is counted and modelled as a loaded one is. */
 static int make_insert(struct run *run, struct worker *worker, const struct record *record,
                        struct tare_error *error)
@@ -274,6 +300,17 @@ static int make_insert(struct run *run, struct worker *worker, const struct reco
     return 0;
 }
 
+static int make_write(struct run *run, struct worker *worker, enum operation operation,
+                      int64_t place, struct random *random, struct tare_error *error)
+{
+    struct corridor *corridor = &run->m->corridor;
+    struct record record = {0};
+    if (dataset_read(corridor->dataset, place, &corridor->arena, &record, error))
+        return -1;
+    return operation == OPERATION_UPDATE ? make_update(run, &record, place, random, error)
+                                         : make_insert(run, worker, &record, error);
+}
+
 /* The worker's next operation, made and added to its client; called with `making` held. */
 static int make(struct run *run, struct worker *worker, size_t slot, struct tare_error *error)
 {
@@ -287,14 +324,10 @@ static int make(struct run *run, struct worker *worker, size_t slot, struct tare
                         : chooser_draw(&run->chooser, records_there(run), &random);
     if (operation == OPERATION_MISS)
         place += run->records;
-    struct record record = {0};
     arena_reset(&corridor->arena);
-    if (dataset_read(corridor->dataset, place, &corridor->arena, &record, error))
-        return -1;
-    int failed = operation == OPERATION_UPDATE ? make_update(run, &record, place, &random, error)
-                 : operation == OPERATION_INSERT
-                     ? make_insert(run, worker, &record, error)
-                     : objects_gather(&run->objects, corridor, &record, error);
+    int failed = operation == OPERATION_UPDATE || operation == OPERATION_INSERT
+                     ? make_write(run, worker, operation, place, &random, error)
+                     : make_lookup(run, place, error);
     if (failed ||
         run->m->store->kind->client_add(worker->client, operation, run->objects.items,
                                         operation == OPERATION_UPDATE ? run->before.items : NULL,

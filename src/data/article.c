@@ -166,6 +166,12 @@ static struct members sections(struct random *random, const struct topic *topic,
     return sections;
 }
 
+static struct slice article_key(const struct dataset *dataset, int64_t index, struct arena *arena)
+{
+    (void)dataset;
+    return numbered_text("article:", index, arena);
+}
+
 static int article_read(struct dataset *dataset, int64_t index, struct arena *arena,
                         struct record *record, struct tare_error *error)
 {
@@ -197,9 +203,8 @@ static int article_read(struct dataset *dataset, int64_t index, struct arena *ar
     size_t body = target - json_length(&whole) - strlen(",\"sections\":");
     struct members text = sections(&random, &topic, body, arena);
     members_array(&all, "sections", &text);
-    *record = (struct record){.key = numbered_text("article:", index, arena),
-                              .fields = all.items,
-                              .field_count = all.count};
+    *record = (struct record){
+        .key = article_key(dataset, index, arena), .fields = all.items, .field_count = all.count};
     return 0;
 }
 
@@ -220,5 +225,6 @@ const struct dataset_kind dataset_article = {
     .defaults = article_defaults,
     .open = article_open,
     .read = article_read,
+    .key = article_key,
     .describe = article_describe,
 };

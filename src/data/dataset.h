@@ -39,6 +39,9 @@ struct dataset_kind {
     /* Returns 0, -1, or DATASET_END where the data set is streamed and has no record `index`. */
     int (*read)(struct dataset *dataset, int64_t index, struct arena *arena, struct record *record,
                 struct tare_error *error);
+    /* The key of record `index` alone, in the arena, where that costs less than the record; may be
+     * NULL. */
+    struct slice (*key)(const struct dataset *dataset, int64_t index, struct arena *arena);
     /* Of a file, else NULL: reads up to `records` records ahead (DATASET_ALL: all of them), and
      * takes their number into dataset->count where the end was reached. */
     int (*survey)(struct dataset *dataset, int64_t records, enum dataset_survey survey,

@@ -54,12 +54,18 @@ static struct slice random_guid(struct random *random, struct arena *arena)
     return slice_of(text, GUID_LENGTH);
 }
 
+static struct slice kv_key(const struct dataset *dataset, int64_t index, struct arena *arena)
+{
+    const struct kv *kv = dataset->state;
+    struct random keys = random_at(dataset->seed, index, 0);
+    return kv->key_prefix ? numbered_text(kv->key_prefix, index, arena) : random_guid(&keys, arena);
+}
+
 static int kv_read(struct dataset *dataset, int64_t index, struct arena *arena,
                    struct record *record, struct tare_error *error)
 {
     (void)error;
     const struct kv *kv = dataset->state;
-    struct random keys = random_at(dataset->seed, index, 0);
     struct random values = random_at(dataset->seed, index, 1);
     size_t length = (size_t)(kv->length_least +
                              (int64_t)random_below(
@@ -67,8 +73,7 @@ static int kv_read(struct dataset *dataset, int64_t index, struct arena *arena,
     char *bytes = arena_take(arena, length);
     random_bytes(&values, bytes, length);
     *record = (struct record){
-        .key = kv->key_prefix ? numbered_text(kv->key_prefix, index, arena)
-                              : random_guid(&keys, arena),
+        .key = kv_key(dataset, index, arena),
         .fields = arena_take(arena, sizeof *record->fields),
         .field_count = 1,
     };
@@ -87,4 +92,5 @@ const struct dataset_kind dataset_kv = {
     .defaults = kv_defaults,
     .open = kv_open,
     .read = kv_read,
+    .key = kv_key,
 };

@@ -38,12 +38,18 @@ static void add_integer(struct record *record, const char *name, int64_t integer
         (struct member){slice_text(name), {.type = VALUE_INTEGER, .as.integer = integer}};
 }
 
+static struct slice player_key(const struct dataset *dataset, int64_t index, struct arena *arena)
+{
+    (void)dataset;
+    return numbered_text("player:", index, arena);
+}
+
 static int player_read(struct dataset *dataset, int64_t index, struct arena *arena,
                        struct record *record, struct tare_error *error)
 {
     (void)error;
     const struct player *player = dataset->state;
-    *record = (struct record){.key = numbered_text("player:", index, arena),
+    *record = (struct record){.key = player_key(dataset, index, arena),
                               .fields = arena_take(arena, 5 * sizeof *record->fields)};
     if (!player->varied) {
         add_text(record, "name", numbered_text("Player ", index, arena));
@@ -72,4 +78,5 @@ const struct dataset_kind dataset_player = {
     .defaults = player_defaults,
     .open = player_open,
     .read = player_read,
+    .key = player_key,
 };

@@ -89,8 +89,9 @@ static int ycsb_open(struct dataset *dataset, struct tare_error *error)
     return 0;
 }
 
-static struct slice ycsb_key(const struct ycsb *ycsb, int64_t index, struct arena *arena)
+static struct slice ycsb_key(const struct dataset *dataset, int64_t index, struct arena *arena)
 {
+    const struct ycsb *ycsb = dataset->state;
     int64_t number = ycsb->insert_start + index;
     if (ycsb->order == YCSB_HASHED)
         number = ycsb_hash(number);
@@ -157,7 +158,7 @@ static int ycsb_read(struct dataset *dataset, int64_t index, struct arena *arena
     const struct ycsb *ycsb = dataset->state;
     size_t count = (size_t)ycsb->field_count;
     *record = (struct record){
-        .key = ycsb_key(ycsb, index, arena),
+        .key = ycsb_key(dataset, index, arena),
         .fields = arena_take(arena, count * sizeof *record->fields),
         .field_count = count,
     };
@@ -199,6 +200,7 @@ const struct dataset_kind dataset_ycsb = {
     .defaults = ycsb_defaults,
     .open = ycsb_open,
     .read = ycsb_read,
+    .key = ycsb_key,
     .close = ycsb_close,
     .describe = ycsb_describe,
 };

@@ -187,6 +187,19 @@ static bool change_value(json_t *value, struct tree_reader *reader)
     return false;
 }
 
+/* Eight bytes at a time. */
+static uint64_t read_text(const char *text, size_t length)
+{
+    uint64_t sum = 0, word;
+    for (; length >= sizeof word; text += sizeof word, length -= sizeof word) {
+        memcpy(&word, text, sizeof word);
+        sum += word;
+    }
+    while (length-- > 0)
+        sum += (unsigned char)*text++;
+    return sum;
+}
+
 /* Touches all of a value; the sum keeps the compiler from leaving it out. */
 static uint64_t read_value(json_t *value)
 {
@@ -196,14 +209,16 @@ static uint64_t read_value(json_t *value)
     json_t *inner;
     switch (json_typeof(value)) {
     case JSON_OBJECT:
-        json_object_foreach(value, name, inner) sum += strlen(name) + read_value(inner);
+        json_object_keylen_foreach(value, name, index, inner)
+        {
+            sum += read_text(name, index) + read_value(inner);
+        }
         break;
     case JSON_ARRAY:
         json_array_foreach(value, index, inner) sum += read_value(inner);
         break;
     case JSON_STRING:
-        for (index = 0; index < json_string_length(value); index++)
-            sum += (unsigned char)json_string_value(value)[index];
+        sum = read_text(json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
         sum = (uint64_t)json_integer_value(value);

@@ -13,7 +13,9 @@ KINDS = {"redis": ("redis", "valkey"), "mongodb": ("mongodb",), "memory": ("memo
 def asked(job):
     """(encoding's store, records, states) of each cell, of a store as many as it has servers."""
     for block in job["blocks"]:
-        steps = len(block["steps"])
+        # A list of numbers of threads is a step each.
+        steps = sum(step.split("threads=")[-1].split(":")[0].count("/") + 1
+                    for step in block["steps"])
         for _, encoding, count, _ in itertools.product(
                 block["datasets"], block["encodings"], block["counts"],
                 block.get("settings", [{}])):

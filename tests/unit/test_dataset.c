@@ -228,10 +228,39 @@ static void records_depend_on_their_place_alone(void **state)
     arena_free(&arena);
 }
 
+/* What a workload reads by. */
+static void keys_alone_are_those_of_records(void **state)
+{
+    static const char *const texts[] = {"ycsb",
+                                        "ycsb:insertorder=ordered,zeropadding=12",
+                                        "article",
+                                        "player",
+                                        "player:varied",
+                                        "kv",
+                                        "kv:keyprefix=session:"};
+    struct arena arena = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct tare_error error;
+        struct dataset *dataset = dataset_open(texts[i], 7, &error);
+        assert_non_null(dataset);
+        assert_non_null(dataset->kind->key);
+        for (int64_t index = 0; index < 2000000; index += 12345) {
+            struct record record;
+            arena_reset(&arena);
+            assert_int_equal(dataset_read(dataset, index, &arena, &record, &error), 0);
+            assert_true(slice_equal(record.key, dataset->kind->key(dataset, index, &arena)));
+        }
+        dataset_close(dataset);
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_complete),
+        cmocka_unit_test(keys_alone_are_those_of_records),
         cmocka_unit_test(players_are_those_of_the_comparison),
         cmocka_unit_test(varied_players_vary_within_their_ranges),
         cmocka_unit_test(kv_has_guids_and_one_value),
