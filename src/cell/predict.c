@@ -183,6 +183,13 @@ int cell_predict(const struct cell_request *request, struct report *report, stru
     cell->settings = corridor_settings_text(&corridor, &settings, &request->selection->given);
     cell_set_name(cell, request, report);
     if (!failed) {
+        /* A server sizes its caches by the machine: the one that is planned on stands for its. */
+        struct figures environment = {0};
+        cell_environment(&environment);
+        if (figures_has(&environment, "memory_bytes"))
+            figures_integer(&settings, MODEL_MACHINE_MEMORY,
+                            figures_get(&environment, "memory_bytes"));
+        figures_free(&environment);
         corridor.model = model_open(&cell->build, &settings, error);
         failed = corridor.model ? predict(&corridor, cell, &settings, advise, error) : -1;
         model_close(corridor.model);

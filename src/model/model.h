@@ -131,6 +131,9 @@ struct model_limit {
 };
 #define MODEL_LIMITS_MAX 4
 
+/* A setting that no server has: bytes of memory of the machine that is planned for. */
+#define MODEL_MACHINE_MEMORY "machine.memory_bytes"
+
 struct model_kind {
     const char *name;        /* "redis" */
     const char *explanation; /* one line for `tare list models` */

@@ -93,6 +93,8 @@ struct mongodb_model {
     int64_t group_log, largest_log;      /* bytes of its log record */
     int64_t first_log;                   /* of the log record with the first document alone */
     bool logs;                           /* on disk, with a journal */
+    double cache;                        /* bytes that it is configured for; 0: not known */
+    bool decommits;                      /* tcmallocAggressiveMemoryDecommit */
     const char *log_compressor;          /* a constant, or the name of one that is not known */
 };
 
@@ -112,6 +114,36 @@ static const char *log_compressor(const char *name)
     return log_compressors[0];
 }
 
+/* A setting's number, whatever its type; 0 where it is missing. */
+static double setting_number(const struct figures *settings, const char *name)
+{
+    const char *text = figures_get_text(settings, name);
+    for (size_t i = 0; !text && i < settings->count; i++)
+        if (strcmp(settings->items[i].name, name) == 0 && settings->items[i].type == FIGURE_REAL)
+            return settings->items[i].real;
+    return text ? strtod(text, NULL) : (double)figures_get(settings, name);
+}
+
+static bool is_on(const struct figures *settings, const char *name)
+{
+    const char *text = figures_get_text(settings, name);
+    return (text && strcmp(text, "true") == 0) || setting_number(settings, name) > 0;
+}
+
+#define GIB (1024.0 * 1024 * 1024)
+
+/* Half of the memory above a GiB, 256 MB at least (wiredtiger_util.cpp, getCacheSizeMB); 0 where
+ * nothing tells the memory. */
+static double cache_configured(const struct figures *settings)
+{
+    double cache = setting_number(settings, "wiredTigerCacheSizeGB") * GIB;
+    double memory = setting_number(settings, MODEL_MACHINE_MEMORY);
+    if (cache > 0 || memory <= 0)
+        return cache;
+    cache = (memory - GIB) / 2;
+    return cache > GIB / 4 ? cache : GIB / 4;
+}
+
 static struct model *open(const struct build *build, const struct figures *settings,
                           struct tare_error *error)
 {
@@ -121,6 +153,8 @@ static struct model *open(const struct build *build, const struct figures *setti
     mongodb->layout = layout_of(build);
     mongodb->in_memory = strcmp(build->engine, "memory") == 0;
     mongodb->logs = !mongodb->in_memory && !figures_has(settings, "nojournal");
+    mongodb->cache = cache_configured(settings);
+    mongodb->decommits = is_on(settings, "tcmallocAggressiveMemoryDecommit");
     const char *compressor = figures_get_text(settings, "wiredTigerJournalCompressor");
     mongodb->log_compressor = compressor ? log_compressor(compressor) : log_compressors[0];
     mongodb->id = mongodb_index_open(mongodb->layout, mongodb->in_memory, &account_wt_id_index);
@@ -473,10 +507,11 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
 #define FILES_TOUCHED   (1800 * 1024)
 #define STACKS_TOUCHED  (100 * 1024)
 #define PAGE_HEAP_USUAL (2 * 1024 * 1024)
-#define PAGE_HEAP_SHARE 0.15 /* seen at most */
-#define SPAN_STRUCT     48   /* tcmalloc's Span (span.h) */
+#define PAGE_HEAP_SHARE 0.15 /* seen at most; with tcmallocAggressiveMemoryDecommit next to none   \
+                              */
+#define SPAN_STRUCT 48       /* tcmalloc's Span (span.h) */
 
-static void predict_resident(struct prediction *prediction)
+static void predict_resident(const struct mongodb_model *mongodb, struct prediction *prediction)
 {
     const struct blocks *blocks = &prediction->blocks;
     struct amounts *amounts = &prediction->resident_amounts;
@@ -494,8 +529,9 @@ static void predict_resident(struct prediction *prediction)
             spans += class->count;
         }
     }
+    double page_heap_share = mongodb->decommits ? 0 : PAGE_HEAP_SHARE;
     int64_t page_heap_most =
-        llround((double)prediction->allocated * PAGE_HEAP_SHARE) + PAGE_HEAP_USUAL;
+        llround((double)prediction->allocated * page_heap_share) + PAGE_HEAP_USUAL;
     amounts_add_range(amounts, &account_page_heap, BASIS_MODELLED, PAGE_HEAP_USUAL, 0,
                       page_heap_most);
     amounts_add(amounts, &account_span_tails, BASIS_MODELLED, llround(tails));
@@ -535,6 +571,61 @@ static void take_inputs(const struct figures *inputs, struct state *state)
     };
 }
 
+/* Where the updates of a load pass their target the server reconciles the oldest, down to no given
+ * point: at the end of loads they were .02 to 1.0 of it, .65 on average (4.4 to 6.0, both engines).
+ */
+#define UPDATES_USUAL  0.65
+#define CACHE_OVERHEAD 1.08 /* cache_overhead, 8 %, of wiredtiger_open */
+
+/* Documents that are still updates where these come to the target; as many as there are at most. */
+static double unreconciled_most(const struct mongodb_model *mongodb, int64_t records)
+{
+    if (mongodb->cache <= 0 || mongodb->documents == 0)
+        return (double)records;
+    double target = UPDATES_TARGET * mongodb->cache / CACHE_OVERHEAD;
+    double most = target / update_footprint(mongodb->layout, mongodb->bson / mongodb->documents);
+    return most < (double)records ? most : (double)records;
+}
+
+/* Bytes of the collection's blocks where so many documents are not reconciled. */
+static double collection_bytes(const struct mongodb_model *mongodb, int64_t records,
+                               const struct state *usual, double unreconciled)
+{
+    struct state state = *usual;
+    struct blocks blocks;
+    double bytes = 0;
+    state.unreconciled = unreconciled;
+    make_collection(mongodb, records, &state, &blocks);
+    for (size_t i = 0; i < blocks.class_size; i++)
+        if (blocks.classes[i].kind)
+            bytes += blocks.classes[i].count * (double)blocks.classes[i].usable;
+    blocks_free(&blocks);
+    return bytes;
+}
+
+/* What no one can know beforehand: how the index's pages are reconciled, which is simulated; where
+ * the log's buffers began to double; and how many documents the server reconciles. */
+static void predict_range(const struct mongodb_model *mongodb, int64_t records,
+                          const struct state *state, bool given, struct prediction *prediction)
+{
+    int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)] +
+                            prediction->blocks.sums[account_place(&account_wt_index)]);
+    int64_t logs = llround(prediction->blocks.sums[account_place(&account_wt_log)]);
+    double most = unreconciled_most(mongodb, records);
+    prediction->allocated_low = prediction->allocated - index / 10;
+    prediction->allocated_high = prediction->allocated + index / 10 + logs;
+    if (given || most >= (double)records)
+        return;
+    double usual = collection_bytes(mongodb, records, state, state->unreconciled);
+    prediction->allocated_low += llround(collection_bytes(mongodb, records, state, 0) - usual);
+    prediction->allocated_high += llround(collection_bytes(mongodb, records, state, most) - usual);
+    prediction_note(prediction,
+                    "updates pass %.1f %% of a cache of %.0f bytes: which documents the server "
+                    "reconciles from there on is its choice, and the range holds from none left "
+                    "to %.0f; --set wiredTigerCacheSizeGB=N tells another cache",
+                    100 * UPDATES_TARGET, mongodb->cache, most);
+}
+
 static int predict(struct model *model, int64_t sampled, int64_t records, int64_t counted,
                    const struct figures *inputs, struct prediction *prediction,
                    struct tare_error *error)
@@ -545,6 +636,9 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     struct state state = {
         .unreconciled = (double)records, .sessions = MONGODB_SESSIONS, .leaf = LEAF_LEAST};
     prediction_free(prediction);
+    double most = unreconciled_most(mongodb, records);
+    if (most < (double)records)
+        state.unreconciled = UPDATES_USUAL * most;
     if (inputs)
         take_inputs(inputs, &state);
     double unreconciled = state.unreconciled;
@@ -578,12 +672,9 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     int64_t rounding = llround(prediction->blocks.rounding);
     amounts_add(&prediction->amounts, &account_rounding, BASIS_MODELLED, rounding);
     prediction->allocated = counted + sum - not_cached + rounding;
-    /* The index is simulated, and which of its pages are reconciled when is the server's choice. */
-    int64_t index = llround(prediction->blocks.sums[account_place(&account_wt_id_index)] +
-                            prediction->blocks.sums[account_place(&account_wt_index)]);
-    prediction->allocated_low = prediction->allocated - index / 10;
-    prediction->allocated_high = prediction->allocated + index / 10;
-    predict_resident(prediction);
+    predict_range(mongodb, records, &state, inputs && figures_has(inputs, INPUT_UNRECONCILED),
+                  prediction);
+    predict_resident(mongodb, prediction);
     for (size_t i = 0; i < mongodb->index_count; i++)
         if (!mongodb->index_used[i])
             prediction_note(prediction, "no document has the field of the secondary index: all of "

@@ -274,6 +274,44 @@ static void test_what_the_cache_holds_is_read(void **state)
     model_close(model);
 }
 
+/* A cache whose updates' target is passed: most documents are reconciled, how many is a range; and
+ * pages that tcmalloc gives back at once are in none. */
+static void test_ranges_of_a_plan(void **state)
+{
+    (void)state;
+    struct build build = build_of("6.0.5", "memory");
+    struct prediction whole = {0}, part = {0}, steady = {0};
+    struct figures settings = {0};
+    struct tare_error error = {0};
+    int64_t content;
+    struct model *model = loaded(&build, 50000, &content);
+    assert_int_equal(0, model->kind->predict(model, 50000, 50000, content, NULL, &whole, &error));
+    model_close(model);
+
+    /* Half of (3 GiB - 1 GiB), 2.5 % of it is 25.6 MiB: of 58 MiB of documents. */
+    figures_integer(&settings, MODEL_MACHINE_MEMORY, INT64_C(3) << 30);
+    model = loaded_with(&build, &settings, 50000, &content);
+    assert_int_equal(0, model->kind->predict(model, 50000, 50000, content, NULL, &part, &error));
+    assert_true(part.allocated < whole.allocated);
+    assert_true(part.allocated_low < part.allocated && part.allocated < part.allocated_high);
+    assert_true(part.allocated_high < whole.allocated_high);
+    assert_non_null(strstr(part.notes[0], "wiredTigerCacheSizeGB"));
+    model_close(model);
+
+    figures_text(&settings, "wiredTigerCacheSizeGB", "64");
+    figures_text(&settings, "tcmallocAggressiveMemoryDecommit", "1");
+    model = loaded_with(&build, &settings, 50000, &content);
+    assert_int_equal(0, model->kind->predict(model, 50000, 50000, content, NULL, &steady, &error));
+    assert_int_equal(whole.allocated, steady.allocated);
+    assert_true(steady.resident_high - steady.resident_low <
+                (whole.resident_high - whole.resident_low) / 2);
+    model_close(model);
+    figures_free(&settings);
+    prediction_free(&whole);
+    prediction_free(&part);
+    prediction_free(&steady);
+}
+
 static void test_predicting_changes_nothing(void **state)
 {
     (void)state;
@@ -399,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_blocks_of_ycsb),
         cmocka_unit_test(test_sessions_keep_log_records),
         cmocka_unit_test(test_documents_that_left_the_cache),
+        cmocka_unit_test(test_ranges_of_a_plan),
         cmocka_unit_test(test_what_the_cache_holds_is_read),
         cmocka_unit_test(test_predicting_changes_nothing),
         cmocka_unit_test(test_nothing_and_wrong_inputs),
