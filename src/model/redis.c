@@ -368,6 +368,10 @@ static void predict_steps(const struct redis_model *redis, int64_t records, int6
         prediction->peak_allocated = llround(peak);
 }
 
+/* Buffers that big values came in are freed, and stay resident at least until an allocator gives
+ * pages back: jemalloc 4 keeps as many as an eighth of what is active (lg_dirty_mult 3). */
+#define BUFFERS 8
+
 /* used_memory's own noise, which no model knows: client buffers come and go. */
 #define NOISE (16 * 1024)
 
@@ -470,7 +474,13 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
         noise += llround(sampling_error(redis, sampled, records));
         prediction->allocated_low = prediction->allocated + llround(low) - noise -
                                     llround(redis->big_room_bytes * factor / 2);
-        prediction->allocated_high = prediction->allocated + llround(high) + noise;
+        prediction->allocated_high =
+            prediction->allocated + llround(high) + noise + llround(redis->big_band * factor);
+        if (redis->big_band * factor > (double)noise)
+            prediction_note(prediction,
+                            "values of 32 KiB and more may keep room of the buffers that they came "
+                            "in: up to %lld bytes more than predicted can't be known beforehand",
+                            (long long)llround(redis->big_band * factor));
         /* glibc hands a free chunk out whole where the rest would be under 32 bytes: a block then
          * is 16 larger. On Valkey 8.1 to 9.1 that was seen of a quarter of the blocks of hashes and
          * of every block of short strings; elsewhere of hardly any. */
@@ -488,7 +498,8 @@ static int predict(struct model *model, int64_t sampled, int64_t records, int64_
     } else {
         prediction->allocated_low = prediction->allocated_high = prediction->allocated;
     }
-    redis_predict_resident(redis, records > 0 ? llround(low) : 0, records > 0 ? llround(high) : 0,
+    redis_predict_resident(redis, llround(redis->big_bytes * factor / BUFFERS),
+                           records > 0 ? llround(low) : 0, records > 0 ? llround(high) : 0,
                            prediction);
     predict_notes(redis, prediction);
     return 0;

@@ -257,7 +257,9 @@ struct redis_model {
     struct blocks blocks;                 /* of all whole objects so far, without tables */
     int64_t keys, expiring;               /* whole objects so far */
     int64_t big_room;      /* what this connection's query buffer was made for; 0: nothing big */
-    double big_room_bytes; /* what growing left in values, summed: at most, see kept_room */
+    double big_bytes;      /* of all big values, summed, with the two lines below: */
+    double big_room_bytes; /* what growing left in them, which may be less */
+    double big_band;       /* what they may have kept besides */
     double bytes, bytes_squared; /* of each of them, summed */
     struct blocks reading;       /* what reading all of it from an RDB file adds to that */
     struct blocks once;          /* of strings that are kept once for all records */
@@ -365,9 +367,10 @@ void redis_add_shared(const struct redis_model *redis, const struct redis_shared
 int redis_takes(const struct build *build, enum object_type type, struct tare_error *error);
 
 /* redis_resident.c */
-/* branch_low, branch_high: bytes by which other branches of the hash seed move the total, at most.
+/* buffers: bytes of freed buffers that may be resident too; branch_low, branch_high: bytes by which
+ * other branches of the hash seed move the total, at most.
  */
-void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
+void redis_predict_resident(const struct redis_model *redis, int64_t buffers, int64_t branch_low,
                             int64_t branch_high, struct prediction *prediction);
 int redis_measure(struct model *model, const struct figures *base, const struct figures *end,
                   const struct prediction *prediction, struct measurement *measurement,

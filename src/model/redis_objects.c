@@ -116,7 +116,8 @@ void redis_add_whole_object(const struct redis_model *redis, struct blocks *bloc
 static int64_t room_of(const struct redis_model *redis, int64_t text)
 {
     int64_t overhead = redis_sds_overhead(text);
-    if (redis->layout->big_argument != REDIS_BIG_ROOM_USABLE)
+    if (redis->layout->big_argument == REDIS_BIG_ROOM ||
+        redis->layout->big_argument == REDIS_BIG_ROOM_READ)
         return text;
     return redis->blocks.allocator->usable(redis->blocks.build, overhead + text) - overhead;
 }
@@ -131,36 +132,48 @@ static int64_t read_with_command(const struct object *object)
     return 16 * 1024 - length - (int64_t)object->key.length;
 }
 
+/* By how much the block of so much text is larger with the room. */
+static double room_bytes(const struct redis_model *redis, int64_t text, int64_t made_for)
+{
+    const struct blocks *blocks = &redis->blocks;
+    int64_t with = made_for + redis_sds_overhead(made_for);
+    int64_t without = text + redis_sds_overhead(text);
+    return (double)(blocks->allocator->usable(blocks->build, with) -
+                    blocks->allocator->usable(blocks->build, without));
+}
+
 /* Room behind a big argument that its value keeps. The buffer was made for the last one, with its
  * line's end. If that is too short, it grows: to twice the size, or from 1 MiB on by 1 MiB
  * (SDS_MAX_PREALLOC, sds.h), or by less where clientsCron has shrunk it meanwhile. Room of more
- * than a tenth of the value is freed (object.c, tryObjectEncoding, trimStringObjectIfNeeded). */
+ * than a tenth of the value is freed (object.c, tryObjectEncoding, trimStringObjectIfNeeded).
+ * From 7.0 on it grows as far as needed, and is then read full: whether a value is alone in it, and
+ * so keeps it, depends on how much has come. */
 static int64_t kept_room(struct redis_model *redis, const struct object *object)
 {
     const struct redis_layout *layout = redis->layout;
     int64_t length = (int64_t)object->body.length, made_for = redis->big_room;
-    bool grown = false;
+    bool greedy = layout->big_argument != REDIS_BIG_LINE_END, grown = false;
     if (length < BIG_ARGUMENT)
         return 0;
-    if (layout->big_argument == REDIS_BIG_LINE_END)
-        return 2;
     int64_t needed = length + 2;
     if (layout->big_argument == REDIS_BIG_ROOM_READ)
         needed += read_with_command(object);
     if (room_of(redis, made_for) < needed) {
-        made_for = needed < PREALLOCATED ? 2 * needed : needed + PREALLOCATED;
+        made_for = !greedy ? needed : needed < PREALLOCATED ? 2 * needed : needed + PREALLOCATED;
         grown = true;
     }
     redis->big_room = length + 2;
-    if (room_of(redis, made_for) - length > length / 10 || made_for < length)
-        return 0;
-    if (grown) {
-        const struct blocks *blocks = &redis->blocks;
-        int64_t with = made_for + redis_sds_overhead(made_for);
-        int64_t without = length + redis_sds_overhead(length);
-        redis->big_room_bytes += (double)(blocks->allocator->usable(blocks->build, with) -
-                                          blocks->allocator->usable(blocks->build, without));
+    redis->big_bytes += (double)length;
+    bool kept = room_of(redis, made_for) - length <= length / 10 && made_for >= length;
+    if (!greedy) {
+        if (kept)
+            redis->big_band += room_bytes(redis, length + 2, made_for);
+        return 2;
     }
+    if (!kept)
+        return 0;
+    if (grown)
+        redis->big_room_bytes += room_bytes(redis, length, made_for);
     redis->blocks.unwritten += (double)(made_for - length);
     return made_for - length;
 }

@@ -157,7 +157,7 @@ static void add_jemalloc_4(const struct build *build, const struct blocks *block
 /* Code, buffers and stacks that a server touches for the first time while it loads. */
 #define TOUCHED (512 * 1024)
 
-void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
+void redis_predict_resident(const struct redis_model *redis, int64_t buffers, int64_t branch_low,
                             int64_t branch_high, struct prediction *prediction)
 {
     const struct build *build = &redis->model.build;
@@ -213,7 +213,7 @@ void redis_predict_resident(const struct redis_model *redis, int64_t branch_low,
     }
     /* The branch of the server's hash seed is no slack: all of it may come. */
     prediction->resident_low = resident + low + branch_low;
-    prediction->resident_high = resident + high + branch_high;
+    prediction->resident_high = resident + high + branch_high + buffers;
 }
 
 /* --- run --- */

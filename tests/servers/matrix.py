@@ -215,6 +215,16 @@ def rehashed(server):
     return job
 
 
+def big_values(server):
+    """Each comes in a query buffer of its own, of whose room it may keep some."""
+    def job(tare):
+        cell, = s.weigh(tare, server, 2000, "redis:string", "kv:minlength=30000,maxlength=60000")
+        limits = BAND_LIMITS if cell.band() else LIMITS
+        problems = list(allocated_closes(cell, limits)) + list(predicted(cell, limits[0]))
+        return [result("%s, big values" % server.name, problems, describe(cell))]
+    return job
+
+
 def json_module(there):
     """The module's path, or None."""
     for server in there:
@@ -254,6 +264,7 @@ def jobs_of(server, options, reference, module):
                      redis_cells(server, dataset, encodings, int(options.records * share))))
     jobs += json_jobs(server, options.records, module)
     jobs.append(("%s, rehashed" % server.name, rehashed(server)))
+    jobs.append(("%s, big values" % server.name, big_values(server)))
     rows = [r for r in reference if r["family"] == server.kind and r["server"] == server.version
             and server.name == "%s-%s" % (server.kind, server.version)]
     if rows:

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
 #include "model/redis.h"
 
 #define FIELDS_MAX 2048
@@ -314,6 +315,63 @@ static void strings_embed_up_to_44(void **state)
             fail_msg("string of %zu: %.3f instead of %.3f", rows[i].length, cost,
                      rest + rows[i].cost);
     }
+}
+
+/* What values of these lengths, one after another over a connection each time a length is 0, keep
+ * beyond themselves and their headers. */
+static int64_t kept_room(const char *version, const int64_t *lengths)
+{
+    struct build build = build_of("redis", version, "libc", 0);
+    struct model *model = open_model(&build, NULL);
+    struct prediction prediction = {0};
+    struct buffer text = {0};
+    int64_t counted = 0, records = 0, headers = 0;
+    for (; *lengths >= 0; lengths++) {
+        if (*lengths == 0) {
+            model->kind->connected(model);
+            continue;
+        }
+        char key[32];
+        snprintf(key, sizeof key, "session:%lld", (long long)records++);
+        buffer_clear(&text);
+        buffer_reserve(&text, (size_t)*lengths);
+        memset(text.data, 'v', (size_t)*lengths);
+        counted += add_string(model, key, slice_of(text.data, (size_t)*lengths), 0);
+        headers += *lengths > 65535 ? 10 : 6; /* sdshdr32, sdshdr16 and the NUL */
+    }
+    predict(model, records, records, counted, NULL, &prediction);
+    int64_t sds = 0;
+    for (size_t i = 0; i < prediction.amounts.count; i++)
+        if (prediction.amounts.items[i].account == &account_value_sds)
+            sds = prediction.amounts.items[i].bytes;
+    prediction_free(&prediction);
+    buffer_free(&text);
+    model_close(model);
+    return sds - headers;
+}
+
+/* The growth of used_memory over single values on these servers was the model's to the block. */
+static void big_values_keep_room_of_the_query_buffer(void **state)
+{
+    (void)state;
+    static const int64_t shorter[] = {50000, 47000, -1}, much_shorter[] = {50000, 40000, -1},
+                         longer[] = {47000, 50000, -1}, apart[] = {50000, 0, 47000, -1},
+                         small[] = {32000, 31000, -1}, huge[] = {11000000, -1},
+                         large[] = {10000000, -1};
+    static const char *const keeping[] = {"3.2.6", "4.0.14", "6.0.16", "6.2.14"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(kept_room(keeping[i], shorter), 3002);
+        assert_int_equal(kept_room(keeping[i], much_shorter), 0);
+        assert_int_equal(kept_room(keeping[i], longer), 0);
+        assert_int_equal(kept_room(keeping[i], apart), 0);
+        assert_int_equal(kept_room(keeping[i], small), 0);
+        assert_int_equal(kept_room(keeping[i], huge), 2 + (1 << 20));
+        assert_int_equal(kept_room(keeping[i], large), 0);
+    }
+    assert_int_equal(kept_room("5.0.6", shorter), 0);
+    assert_in_range(kept_room("5.0.6", huge), 1 << 20, (1 << 20) + 16384);
+    assert_int_equal(kept_room("7.0.15", shorter), 4);
+    assert_int_equal(kept_room("7.0.15", huge), 2);
 }
 
 static double integer_cost(const char *version, const char *number, bool lru)
@@ -997,6 +1055,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_are_as_measured),
         cmocka_unit_test(strings_embed_up_to_44),
+        cmocka_unit_test(big_values_keep_room_of_the_query_buffer),
         cmocka_unit_test(integers_are_shared_or_in_the_pointer),
         cmocka_unit_test(listpacks_take_integers_in_their_own_form),
         cmocka_unit_test(limits_decide_how_a_hash_is_held),
