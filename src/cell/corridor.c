@@ -1,5 +1,6 @@
 #include "cell/corridor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +133,48 @@ int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
                           corridor, error);
 }
 
-/* Records that are looked at for the largest: of a generator an even spread of them where there are
- * more, of a file all. */
+/* A sample is smaller where records are long, or take long to encode: as many as 20,000 of YCSB's
+ * make when they are written out, unless their lengths differ so much that such a sample's three
+ * standard errors pass SAMPLE_ERROR of the bytes. What a sample leaves open is in the prediction's
+ * range. */
+#define SAMPLE_EFFORT ((int64_t)20000 * 1200)
+#define SAMPLE_LEAST  100
+#define SAMPLE_ERROR  .008
+#define PILOTS        64
+
+static int add_plain_bytes(void *context, const struct object *object, struct tare_error *error)
+{
+    int64_t *bytes = context;
+    (void)error;
+    *bytes += counted_sum(&object->counted) - object->counted.compression;
+    return 0;
+}
+
+int corridor_affordable(struct corridor *corridor, int64_t most, int64_t *size,
+                        struct tare_error *error)
+{
+    int64_t records = corridor->request->selection->records;
+    struct encoding *encoding = corridor->request->encoding;
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < PILOTS; i++) {
+        struct record record = {0};
+        int64_t bytes = 0, index = dataset_spread(records, PILOTS, i);
+        arena_reset(&corridor->arena);
+        if (dataset_read(corridor->dataset, index, &corridor->arena, &record, error) ||
+            encoding_apply(encoding, &record, &corridor->arena, add_plain_bytes, &bytes, error))
+            return -1;
+        sum += (double)bytes;
+        squares += (double)bytes * (double)bytes;
+    }
+    double mean = sum / PILOTS + 1, variance = squares / PILOTS - sum / PILOTS * (sum / PILOTS);
+    double cheap = (double)SAMPLE_EFFORT / mean / (double)encoding_effort(encoding);
+    double wanted = 9 * variance / (mean * mean) / (SAMPLE_ERROR * SAMPLE_ERROR);
+    *size = (int64_t)fmin(fmax(fmax(cheap, wanted), SAMPLE_LEAST), (double)most);
+    return 0;
+}
+
+/* Up to here all records are looked at for the largest, of a file in any case; of more, a sample.
+ */
 #define LOOKED_AT 100000
 
 struct largest {
@@ -166,7 +207,11 @@ int corridor_settings(struct corridor *corridor, struct figures *settings, struc
         struct largest largest = {0};
         struct figures figures = {0};
         int64_t n = selection->records;
-        int64_t looks = dataset_sample_size(corridor->dataset, n, LOOKED_AT, LOOKED_AT);
+        int64_t looks = LOOKED_AT;
+        if (n > LOOKED_AT && !corridor->dataset->kind->survey &&
+            corridor_affordable(corridor, LOOKED_AT, &looks, error))
+            return -1;
+        looks = dataset_sample_size(corridor->dataset, n, LOOKED_AT, looks);
         for (int64_t i = 0; i < looks; i++) {
             struct record record = {0};
             int64_t index = dataset_sample_index(corridor->dataset, n, looks, i);

@@ -47,6 +47,10 @@ int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
 int64_t corridor_segment_end(int64_t records, int64_t segment);
 /* The records to come pass over a new connection. */
 void corridor_connected(struct corridor *corridor);
+/* How many records of a sample can be had, and are wanted, told by the length of some; at most
+ * `most`. */
+int corridor_affordable(struct corridor *corridor, int64_t most, int64_t *size,
+                        struct tare_error *error);
 /* Passes `sampled` records, an even spread of the request's, and predicts all of them by the
  * corridor's model, which is new. *counted: scaled to all. Fill *prediction with zeros before, and
  * free it in any case. */
@@ -57,8 +61,8 @@ int corridor_predict(struct corridor *corridor, int64_t sampled, const struct fi
 char *corridor_dataset_summary(const struct corridor *corridor);
 void corridor_close(struct corridor *corridor); /* not the model, not the store, not the sample */
 
-/* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at up
- * to 100,000 records, evenly spread, or all of a file, for the largest ones. */
+/* The settings that this cell's server gets: the encoding's own, then --set over them. Looks at
+ * all records up to 100,000, and all of a file, else at a sample, for the largest ones. */
 int corridor_settings(struct corridor *corridor, struct figures *settings,
                       struct tare_error *error);
 

@@ -1,5 +1,4 @@
 /* Predicts a cell without a server: the corridor without store and probes. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +13,6 @@
  * records are spread. */
 #define EVALUATE_ALL 100000
 #define SAMPLE_SIZE  20000
-/* And fewer where they are long, or take long to encode: as many as 20,000 of YCSB's make when they
- * are written out, unless their lengths differ so much that such a sample's three standard errors
- * pass SAMPLE_ERROR of the bytes. What a sample leaves open is in the prediction's range. */
-#define SAMPLE_EFFORT ((int64_t)20000 * 1200)
-#define SAMPLE_LEAST  100
-#define SAMPLE_ERROR  .008
-#define PILOTS        64
 
 static void scale(int64_t *bytes, int64_t sampled, int64_t records)
 {
@@ -57,37 +49,6 @@ static int64_t sample_number(const struct corridor *corridor, int64_t sampled, i
     return dataset_spread(records / batch, sampled / batch, i / batch) * batch + i % batch;
 }
 
-static int add_plain_bytes(void *context, const struct object *object, struct tare_error *error)
-{
-    int64_t *bytes = context;
-    (void)error;
-    *bytes += counted_sum(&object->counted) - object->counted.compression;
-    return 0;
-}
-
-/* As many records as a sample's effort allows and its error wants, told by the length of some. */
-static int affordable(struct corridor *corridor, int64_t *size, struct tare_error *error)
-{
-    int64_t records = corridor->request->selection->records;
-    struct encoding *encoding = corridor->request->encoding;
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < PILOTS; i++) {
-        struct record record = {0};
-        int64_t bytes = 0, index = dataset_spread(records, PILOTS, i);
-        arena_reset(&corridor->arena);
-        if (dataset_read(corridor->dataset, index, &corridor->arena, &record, error) ||
-            encoding_apply(encoding, &record, &corridor->arena, add_plain_bytes, &bytes, error))
-            return -1;
-        sum += (double)bytes;
-        squares += (double)bytes * (double)bytes;
-    }
-    double mean = sum / PILOTS + 1, variance = squares / PILOTS - sum / PILOTS * (sum / PILOTS);
-    double cheap = (double)SAMPLE_EFFORT / mean / (double)encoding_effort(encoding);
-    double wanted = 9 * variance / (mean * mean) / (SAMPLE_ERROR * SAMPLE_ERROR);
-    *size = (int64_t)fmin(fmax(fmax(cheap, wanted), SAMPLE_LEAST), SAMPLE_SIZE);
-    return 0;
-}
-
 /* Records of a sample, as many as fill whole objects. */
 static int sample_size(struct corridor *corridor, int64_t *size, struct tare_error *error)
 {
@@ -97,7 +58,7 @@ static int sample_size(struct corridor *corridor, int64_t *size, struct tare_err
     /* A file's are evaluated all of them. */
     if (records <= EVALUATE_ALL || corridor->dataset->kind->survey)
         return 0;
-    if (affordable(corridor, size, error))
+    if (corridor_affordable(corridor, SAMPLE_SIZE, size, error))
         return -1;
     *size = batch > 1 ? (*size + batch - 1) / batch * batch : *size;
     *size = *size < records ? *size : records;
