@@ -507,9 +507,10 @@ static void make_blocks(const struct mongodb_model *mongodb, int64_t records,
 #define FILES_TOUCHED   (1800 * 1024)
 #define STACKS_TOUCHED  (100 * 1024)
 #define PAGE_HEAP_USUAL (2 * 1024 * 1024)
-#define PAGE_HEAP_SHARE 0.15 /* seen at most; with tcmallocAggressiveMemoryDecommit next to none   \
-                              */
-#define SPAN_STRUCT 48       /* tcmalloc's Span (span.h) */
+#define PAGE_HEAP_SHARE                                                                            \
+    0.15               /* seen at most; with tcmallocAggressiveMemoryDecommit next to none         \
+                        */
+#define SPAN_STRUCT 48 /* tcmalloc's Span (span.h) */
 
 static void predict_resident(const struct mongodb_model *mongodb, struct prediction *prediction)
 {
