@@ -133,11 +133,11 @@ int corridor_pass_as(struct corridor *corridor, int64_t index, int64_t number,
                           corridor, error);
 }
 
-/* A sample is smaller where records are long, or take long to encode: as many as 20,000 of YCSB's
+/* A sample is smaller where records are long, or take long to encode: as many as 10,000 of YCSB's
  * make when they are written out, unless their lengths differ so much that such a sample's three
  * standard errors pass SAMPLE_ERROR of the bytes. What a sample leaves open is in the prediction's
  * range. */
-#define SAMPLE_EFFORT ((int64_t)20000 * 1200)
+#define SAMPLE_EFFORT ((int64_t)10000 * 1200)
 #define SAMPLE_LEAST  100
 #define SAMPLE_ERROR  .008
 #define PILOTS        64
